@@ -1,0 +1,139 @@
+//! Curves against time, the same for episodes in one and in two dimensions.
+
+use super::axis::Axis;
+use super::colour;
+use super::panel::{Entry, Panel, legend};
+use super::surface::{Frame, Point, Surface};
+use super::{Episode1d, Episode2d};
+use plotters::style::{Color, RGBColor};
+
+/// Numbers per tick that sum up an episode.
+pub struct Histories {
+    /// Time between two ticks.
+    pub tick_time: f32,
+    /// Mean-square error to the target without control.
+    pub uncontrolled: Vec<f32>,
+    /// Mean-square error to the target under control.
+    pub controlled: Vec<f32>,
+    /// Mean size of the controls of the agents that are alive.
+    pub effort: Vec<f32>,
+    /// Mean speed of the agents that are alive; empty if agents do not move.
+    pub speed: Vec<f32>,
+}
+
+impl Histories {
+    /// The histories of an episode in one dimension.
+    pub fn of_line(episode: &Episode1d) -> Self {
+        let speeds = episode.v.iter().map(|row| row.iter().map(|v| v.abs()).collect());
+        Self {
+            tick_time: episode.tick_time,
+            uncontrolled: errors(&episode.uncontrolled, &episode.target),
+            controlled: errors(&episode.controlled, &episode.target),
+            effort: means(sizes(&episode.u), &episode.alive),
+            speed: means(speeds, &episode.alive),
+        }
+    }
+
+    /// The histories of an episode in two dimensions.
+    pub fn of_plane(episode: &Episode2d) -> Self {
+        let speed = |row: &Vec<[f32; 2]>| row.iter().map(|[x, y]| x.hypot(*y)).collect();
+        Self {
+            tick_time: episode.tick_time,
+            uncontrolled: errors(&episode.uncontrolled, &episode.target),
+            controlled: errors(&episode.controlled, &episode.target),
+            effort: means(sizes(&episode.u), &episode.alive),
+            speed: means(episode.v.iter().map(speed), &episode.alive),
+        }
+    }
+
+    /// Draws error, effort and (if agents move) speed side by side in `area`.
+    pub fn draw(&self, surface: &mut dyn Surface, area: Frame, text: f32) {
+        let count = if self.speed.is_empty() { 2 } else { 3 };
+        // Room for the numbers and the name left of each frame, for titles and names around.
+        let (beside, between) = (5.3 * text, 0.5 * text);
+        let each = (area.width() + between) / count as f32 - between;
+        let frame = |column: usize| Frame {
+            left: area.left + column as f32 * (each + between) + beside,
+            top: area.top + 1.8 * text,
+            right: area.left + column as f32 * (each + between) + each,
+            bottom: area.bottom - 2.8 * text,
+        };
+        let error = self.error_panel(frame(0), text);
+        error.title(surface, "error to the target");
+        error.y_axis(surface, "mean-square error");
+        self.draw_errors(surface, &error, self.controlled.len());
+        let effort = self.panel(frame(1), Axis::from_zero(&self.effort), text);
+        effort.title(surface, "control effort");
+        effort.y_axis(surface, "mean |u|");
+        self.line(surface, &effort, &self.effort, colour::EFFORT);
+        let mut panels = vec![error, effort];
+        if count == 3 {
+            let speed = self.panel(frame(2), Axis::from_zero(&self.speed), text);
+            speed.title(surface, "speed of the agents");
+            speed.y_axis(surface, "mean |v|");
+            self.line(surface, &speed, &self.speed, colour::SPEED);
+            panels.push(speed);
+        }
+        for panel in panels {
+            panel.border(surface);
+            panel.x_axis(surface, "time t");
+        }
+    }
+
+    /// The panel of the errors, on a logarithmic axis.
+    pub fn error_panel(&self, frame: Frame, text: f32) -> Panel {
+        let both = self.uncontrolled.iter().chain(&self.controlled);
+        self.panel(frame, Axis::log(both.copied()), text)
+    }
+
+    /// Draws both errors with their legend; the controlled one only up to `ticks`.
+    pub fn draw_errors(&self, surface: &mut dyn Surface, panel: &Panel, ticks: usize) {
+        let shown = ticks.min(self.uncontrolled.len());
+        self.line(surface, panel, &self.uncontrolled[..shown], colour::UNCONTROLLED);
+        let shown = ticks.min(self.controlled.len());
+        self.line(surface, panel, &self.controlled[..shown], colour::CONTROLLED);
+        let entry = |name, ink| Entry { name, ink, dashed: false };
+        let entries = [entry("uncontrolled", colour::UNCONTROLLED), entry("controlled", colour::CONTROLLED)];
+        let mut busy = self.points(panel, &self.uncontrolled);
+        busy.extend(self.points(panel, &self.controlled));
+        legend(surface, panel.frame, 0.92 * panel.text, &entries, &busy);
+    }
+
+    fn panel(&self, frame: Frame, y: Axis, text: f32) -> Panel {
+        let last = self.controlled.len().saturating_sub(1);
+        let x = Axis::linear(0.0, last as f32 * self.tick_time);
+        Panel { frame, x, y, text }
+    }
+
+    fn points(&self, panel: &Panel, values: &[f32]) -> Vec<Point> {
+        let place = |(tick, value): (usize, &f32)| panel.point(tick as f32 * self.tick_time, *value);
+        values.iter().enumerate().map(place).collect()
+    }
+
+    fn line(&self, surface: &mut dyn Surface, panel: &Panel, values: &[f32], ink: RGBColor) {
+        surface.stroke(&self.points(panel, values), panel.text / 8.0, ink.to_rgba());
+    }
+}
+
+fn errors(fields: &[Vec<f32>], target: &[f32]) -> Vec<f32> {
+    let square = |(value, wanted): (&f32, &f32)| (value - wanted) * (value - wanted);
+    let error = |field: &Vec<f32>| field.iter().zip(target).map(square).sum::<f32>() / target.len() as f32;
+    fields.iter().map(error).collect()
+}
+
+fn sizes(rows: &[Vec<f32>]) -> impl Iterator<Item = Vec<f32>> {
+    rows.iter().map(|row| row.iter().map(|value| value.abs()).collect())
+}
+
+/// Mean over the living agents per tick; nothing if no tick has any values.
+fn means(rows: impl Iterator<Item = Vec<f32>>, alive: &[Vec<bool>]) -> Vec<f32> {
+    let mut some = false;
+    let mean = |(row, alive): (Vec<f32>, &Vec<bool>)| {
+        some |= !row.is_empty();
+        let living = row.iter().zip(alive).filter(|(_, alive)| **alive);
+        let (sum, count) = living.fold((0.0, 0), |(sum, n), (value, _)| (sum + value, n + 1));
+        sum / count.max(1) as f32
+    };
+    let means: Vec<f32> = rows.zip(alive).map(mean).collect();
+    if some { means } else { Vec::new() }
+}

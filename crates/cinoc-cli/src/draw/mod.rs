@@ -1,0 +1,121 @@
+//! Figures and animations of controlled episodes: PNG, SVG and GIF without external programs.
+
+mod axis;
+mod check;
+mod colour;
+mod contour;
+mod curves;
+mod font;
+mod movie;
+mod movie1d;
+mod movie2d;
+mod panel;
+mod plane;
+mod raster;
+mod rows;
+mod spacetime;
+mod surface;
+mod vector;
+
+#[cfg(test)]
+mod tests;
+
+use anyhow::{Result, bail};
+use std::path::Path;
+
+/// One controlled episode in one space dimension, ready to be drawn.
+///
+/// The values of a field lie at x = i·length/N on a periodic domain,
+/// and evenly from 0 to length (both included) on any other.
+#[derive(Clone, Debug)]
+pub struct Episode1d {
+    /// Headline of the figure.
+    pub title: String,
+    /// The domain is [0, length].
+    pub length: f32,
+    /// Time between two ticks.
+    pub tick_time: f32,
+    /// Whether the two ends of the domain are the same place.
+    pub periodic: bool,
+    /// Target field, `[N]`.
+    pub target: Vec<f32>,
+    /// Field without control, `[T+1][N]`.
+    pub uncontrolled: Vec<Vec<f32>>,
+    /// Field under control, `[T+1][N]`.
+    pub controlled: Vec<Vec<f32>>,
+    /// Positions of the agents, `[T+1][M]`.
+    pub xi: Vec<Vec<f32>>,
+    /// Which agents are alive, `[T+1][M]`.
+    pub alive: Vec<Vec<bool>>,
+    /// Controls, `[T][M]`.
+    pub u: Vec<Vec<f32>>,
+    /// Velocities, `[T][M]`; rows are empty when agents do not move.
+    pub v: Vec<Vec<f32>>,
+}
+
+/// One controlled episode in two space dimensions, ready to be drawn.
+///
+/// The values of a field lie evenly from 0 to the length along each axis, both ends included.
+#[derive(Clone, Debug)]
+pub struct Episode2d {
+    /// Headline of the figure.
+    pub title: String,
+    /// The domain is [0, lengths\[0\]] × [0, lengths\[1\]].
+    pub lengths: [f32; 2],
+    /// Values of a field along x and along y; fields are row-major, `[x][y]`.
+    pub shape: [usize; 2],
+    /// Time between two ticks.
+    pub tick_time: f32,
+    /// Target field, `[X*Y]`.
+    pub target: Vec<f32>,
+    /// Field without control, `[T+1][X*Y]`.
+    pub uncontrolled: Vec<Vec<f32>>,
+    /// Field under control, `[T+1][X*Y]`.
+    pub controlled: Vec<Vec<f32>>,
+    /// Positions of the agents, `[T+1][M]`.
+    pub xi: Vec<Vec<[f32; 2]>>,
+    /// Which agents are alive, `[T+1][M]`.
+    pub alive: Vec<Vec<bool>>,
+    /// Controls, `[T][M]`.
+    pub u: Vec<Vec<f32>>,
+    /// Velocities, `[T][M]`; rows are empty when agents do not move.
+    pub v: Vec<Vec<[f32; 2]>>,
+    /// Discs (x, y, radius) that agents cannot enter.
+    pub obstacles: Vec<[f32; 3]>,
+}
+
+/// A controlled episode on a line or in the plane.
+#[derive(Clone, Debug)]
+pub enum Episode {
+    /// One space dimension.
+    Line(Episode1d),
+    /// Two space dimensions.
+    Plane(Episode2d),
+}
+
+/// Draws the episode into a file; its extension decides how: a figure (`.png`, `.svg`)
+/// or an animation (`.gif`).
+pub fn draw(episode: &Episode, path: &Path) -> Result<()> {
+    check::shapes(episode)?;
+    font::register()?;
+    let size = match episode {
+        Episode::Line(_) => spacetime::SIZE,
+        Episode::Plane(plane) => rows::size(plane),
+    };
+    let figure = |surface: &mut dyn surface::Surface| match episode {
+        Episode::Line(line) => spacetime::draw(surface, line),
+        Episode::Plane(plane) => rows::draw(surface, plane),
+    };
+    let extension = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
+    match (extension.as_str(), episode) {
+        ("png", _) => {
+            let mut raster = raster::Raster::new(size);
+            figure(&mut raster);
+            raster.save(path)
+        }
+        ("svg", _) => vector::save(size, path, |vector| figure(vector)),
+        ("gif", Episode::Line(line)) => movie1d::save(line, path),
+        ("gif", Episode::Plane(plane)) => movie2d::save(plane, path),
+        _ => bail!("cannot draw {}: the extension must be .png or .svg (a figure) or .gif (an animation)", path.display()),
+    }
+}

@@ -1,0 +1,95 @@
+//! The animation of an episode in one dimension: the field with its agents, and the error.
+
+use super::Episode1d;
+use super::axis::{Axis, number};
+use super::colour;
+use super::curves::Histories;
+use super::movie::{Movie, ticks};
+use super::panel::{Entry, Panel, headline, legend_row};
+use super::raster::Raster;
+use super::surface::{Align, Frame, Label, Point, Surface, dashes};
+use anyhow::Result;
+use plotters::style::Color;
+use std::path::Path;
+
+const SIZE: (u32, u32) = (800, 390);
+const TEXT: f32 = 14.0;
+
+/// Writes the animation.
+pub fn save(episode: &Episode1d, path: &Path) -> Result<()> {
+    let mut movie = Movie::create(path, SIZE, None)?;
+    let histories = Histories::of_line(episode);
+    let x = Axis::linear(0.0, episode.length);
+    let fields = episode.uncontrolled.iter().chain(&episode.controlled).flatten();
+    let y = Axis::covering(fields.chain(&episode.target).copied());
+    let line = Panel { frame: Frame::new(66.0, 76.0, 370.0, 185.0), x, y, text: TEXT };
+    let strip = Panel { frame: Frame::new(66.0, 267.0, 370.0, 70.0), x, y, text: TEXT };
+    let errors = histories.error_panel(Frame::new(525.0, 76.0, 258.0, 261.0), TEXT);
+    for tick in ticks(episode.controlled.len() - 1) {
+        let mut frame = Raster::new(SIZE);
+        headline(&mut frame, &episode.title, (66.0, 26.0), TEXT, 610.0);
+        let last = (episode.controlled.len() - 1) as f32 * episode.tick_time;
+        let time = number(tick as f32 * episode.tick_time, last / 100.0);
+        let clock = Label::new(1.2 * TEXT, Align::Right);
+        frame.text(&format!("t = {time}"), (783.0, 26.0), clock);
+        draw_fields(&mut frame, &line, episode, tick);
+        draw_agents(&mut frame, &strip, episode, tick);
+        errors.title(&mut frame, "error to the target");
+        histories.draw_errors(&mut frame, &errors, tick + 1);
+        errors.border(&mut frame);
+        errors.x_axis(&mut frame, "time t");
+        errors.y_axis(&mut frame, "mean-square error");
+        movie.push(&frame)?;
+    }
+    Ok(())
+}
+
+fn draw_fields(frame: &mut Raster, panel: &Panel, episode: &Episode1d, tick: usize) {
+    let count = episode.target.len();
+    let cells = if episode.periodic { count } else { count - 1 };
+    let points = |field: &[f32]| -> Vec<Point> {
+        let x = |k: usize| k as f32 * episode.length / cells as f32;
+        (0..=cells).map(|k| panel.point(x(k), field[k % count])).collect()
+    };
+    let target = points(&episode.target);
+    let (uncontrolled, controlled) = (&episode.uncontrolled[tick], &episode.controlled[tick]);
+    frame.stroke(&points(uncontrolled), 1.8, colour::UNCONTROLLED.to_rgba());
+    frame.stroke(&points(controlled), 2.2, colour::CONTROLLED.to_rgba());
+    dashes(frame, &target, 1.6, colour::BLACK.to_rgba());
+    panel.border(frame);
+    panel.y_axis(frame, "field z(x)");
+    let entry = |name, ink, dashed| Entry { name, ink, dashed };
+    let entries = [
+        entry("uncontrolled", colour::UNCONTROLLED, false),
+        entry("controlled", colour::CONTROLLED, false),
+        entry("target", colour::BLACK, true),
+    ];
+    legend_row(frame, panel.frame, TEXT, &entries);
+}
+
+/// Draws the agents on a line of their own, each with a bar for its control.
+fn draw_agents(frame: &mut Raster, panel: &Panel, episode: &Episode1d, tick: usize) {
+    let most = episode.u.iter().flatten().filter(|u| u.is_finite()).fold(0f32, |m, u| m.max(u.abs()));
+    let (_, middle) = panel.frame.at(0.0, 0.5);
+    let ground = [(panel.frame.left, middle), (panel.frame.right, middle)];
+    frame.stroke(&ground, panel.hair(), colour::AXIS.mix(0.6));
+    let agents = episode.xi[tick].len();
+    let radius = (4.5 * (10.0 / agents.max(10) as f32).powf(0.3)).max(1.6);
+    // The field at the last tick is the result of the last controls.
+    let controls = &episode.u[tick.min(episode.u.len() - 1)];
+    for (agent, x) in episode.xi[tick].iter().enumerate() {
+        let (x, _) = panel.point(*x, 0.0);
+        if !episode.alive[tick][agent] {
+            frame.disc((x, middle), radius, colour::MISSING.to_rgba());
+            continue;
+        }
+        let height = 0.46 * panel.frame.height() * controls[agent] / most.max(f32::MIN_POSITIVE);
+        let bar = [(x, middle), (x, middle - height)];
+        frame.stroke(&bar, 0.8 * radius, colour::EFFORT.to_rgba());
+        frame.disc((x, middle), radius, colour::BLACK.to_rgba());
+    }
+    panel.border(frame);
+    panel.x_axis(frame, "position x");
+    let name = Label::new(TEXT, Align::Centre).upward();
+    frame.text("control u", (panel.frame.left - 0.6 * TEXT, middle), name);
+}

@@ -1,0 +1,95 @@
+//! Pictures of fields, agents and obstacles in the plane.
+
+use super::Episode2d;
+use super::colour::{self, Scale};
+use super::contour::{contours, levels};
+use super::surface::{Frame, Point, Surface};
+use plotters::style::Color;
+
+const CONTOURS: usize = 4;
+
+/// The colour scale that all fields of the episode share.
+pub fn scale_of(episode: &Episode2d) -> Scale {
+    let fields = episode.uncontrolled.iter().chain(&episode.controlled);
+    Scale::covering(fields.flatten().copied(), &episode.target)
+}
+
+/// Paints a field.
+pub fn field(surface: &mut dyn Surface, frame: Frame, scale: &Scale, episode: &Episode2d, values: &[f32]) {
+    let [columns, rows] = episode.shape;
+    let value_at = |across: f32, up: f32| {
+        let (x, y) = (across * (columns - 1) as f32, up * (rows - 1) as f32);
+        let (left, low) = ((x as usize).min(columns - 2), (y as usize).min(rows - 2));
+        let (dx, dy) = (x - left as f32, y - low as f32);
+        let column = |x: usize| {
+            let (from, to) = (values[x * rows + low], values[x * rows + low + 1]);
+            from + (to - from) * dy
+        };
+        column(left) + (column(left + 1) - column(left)) * dx
+    };
+    surface.field(frame, scale, &value_at);
+}
+
+/// What the signs over the controlled fields mean.
+pub fn note(episode: &Episode2d) -> &'static str {
+    match episode.obstacles.is_empty() {
+        true => "dots: agents · lines: contours of the target",
+        false => "dots: agents · lines: contours of the target · hatched: obstacles",
+    }
+}
+
+/// Draws a few contour lines of the target.
+pub fn target_lines(surface: &mut dyn Surface, frame: Frame, episode: &Episode2d, width: f32) {
+    let [columns, rows] = episode.shape;
+    for level in levels(&episode.target, CONTOURS) {
+        for line in contours(&episode.target, episode.shape, level) {
+            let place = |(x, y): (f32, f32)| frame.at(x / (columns - 1) as f32, y / (rows - 1) as f32);
+            let points: Vec<Point> = line.into_iter().map(place).collect();
+            surface.stroke(&points, width, colour::BLACK.mix(0.6));
+        }
+    }
+}
+
+/// Draws the obstacles as hatched discs.
+pub fn obstacles(surface: &mut dyn Surface, frame: Frame, episode: &Episode2d, width: f32) {
+    for [x, y, radius] in &episode.obstacles {
+        let centre = frame.at(x / episode.lengths[0], y / episode.lengths[1]);
+        let radius = radius / episode.lengths[0] * frame.width();
+        surface.disc(centre, radius, colour::MISSING.to_rgba());
+        let angle = |k: usize| k as f32 * std::f32::consts::TAU / 48.0;
+        let rim = |k| (centre.0 + radius * f32::cos(angle(k)), centre.1 + radius * f32::sin(angle(k)));
+        let circle: Vec<Point> = (0..=48).map(rim).collect();
+        surface.stroke(&circle, width, colour::BLACK.to_rgba());
+        let count = (radius / (5.0 * width)) as i32;
+        for line in -count..=count {
+            // A chord at this distance from the centre, under 45 degrees.
+            let away = line as f32 * 5.0 * width;
+            let half = (radius * radius - away * away).max(0.0).sqrt();
+            let turned = |along: f32| {
+                let (dx, dy) = (away + along, away - along);
+                (centre.0 + dx * 0.5f32.sqrt(), centre.1 + dy * 0.5f32.sqrt())
+            };
+            surface.stroke(&[turned(-half), turned(half)], 0.6 * width, colour::BLACK.mix(0.5));
+        }
+    }
+}
+
+/// Draws the agents as dots, crosses where they are dead; the more there are, the smaller.
+pub fn agents(surface: &mut dyn Surface, frame: Frame, episode: &Episode2d, tick: usize, size: f32) {
+    let count = episode.xi[tick].len().max(10) as f32;
+    let radius = (size * (10.0 / count).powf(0.3)).max(1.5);
+    let rim = colour::WHITE.mix(0.85);
+    for (agent, [x, y]) in episode.xi[tick].iter().enumerate() {
+        let share = |value: f32| value.clamp(0.0, 1.0);
+        let (x, y) = frame.at(share(x / episode.lengths[0]), share(y / episode.lengths[1]));
+        if episode.alive[tick][agent] {
+            surface.disc((x, y), radius + 0.25 * radius.min(4.0) + 0.4, rim);
+            surface.disc((x, y), radius, colour::BLACK.to_rgba());
+            continue;
+        }
+        for (wide, ink) in [(0.9 * radius, rim), (0.45 * radius, colour::BLACK.to_rgba())] {
+            surface.stroke(&[(x - radius, y - radius), (x + radius, y + radius)], wide, ink);
+            surface.stroke(&[(x - radius, y + radius), (x + radius, y - radius)], wide, ink);
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! The figure of an episode in the plane: rows of fields at five moments, curves below.
+
+use super::Episode2d;
+use super::axis::{Axis, number};
+use super::colour;
+use super::curves::Histories;
+use super::panel::{Panel, border, colour_bar, headline};
+use super::plane;
+use super::surface::{Align, Frame, Label, Surface};
+use plotters::style::Color;
+
+const WIDTH: f32 = 1800.0;
+const TEXT: f32 = 25.0;
+const MOMENTS: usize = 5;
+const LEFT: f32 = 136.0;
+const TOP: f32 = 122.0;
+/// From the lower row to the curves, and the height of these.
+const BELOW: f32 = 95.0;
+const CURVES: f32 = 420.0;
+
+/// Size of the figure in pixels, which depends on the shape of the domain.
+pub fn size(episode: &Episode2d) -> (u32, u32) {
+    let total = TOP + rows_height(episode) + BELOW + CURVES;
+    (WIDTH as u32, total.round() as u32)
+}
+
+/// Width and height of each picture of a field, and the gap to the next.
+fn picture(episode: &Episode2d) -> (f32, f32, f32) {
+    let (room, least_gap, tallest) = (WIDTH - LEFT - 190.0, 14.0, 330.0);
+    let widest = (room - MOMENTS as f32 * least_gap) / (MOMENTS + 1) as f32;
+    let ratio = episode.lengths[1] / episode.lengths[0];
+    let height = (widest * ratio).min(tallest);
+    let width = height / ratio;
+    (width, height, (room - (MOMENTS + 1) as f32 * width) / MOMENTS as f32)
+}
+
+/// From the top of one row to that of the next: the name of a row must fit beside it.
+fn pitch(episode: &Episode2d) -> f32 {
+    (picture(episode).1 + 34.0).max(7.4 * TEXT)
+}
+
+fn rows_height(episode: &Episode2d) -> f32 {
+    pitch(episode) + picture(episode).1
+}
+
+/// Draws the whole figure.
+pub fn draw(surface: &mut dyn Surface, episode: &Episode2d) {
+    let height = size(episode).1 as f32;
+    surface.rect(Frame::new(0.0, 0.0, WIDTH, height), colour::WHITE.to_rgba());
+    headline(surface, &episode.title, (LEFT, 50.0), TEXT, WIDTH - LEFT - 40.0);
+    draw_rows(surface, episode);
+    draw_target(surface, episode);
+    let below = TOP + rows_height(episode);
+    let place = (WIDTH - 45.0, below + 1.5 * TEXT);
+    surface.text(plane::note(episode), place, Label::new(0.92 * TEXT, Align::Right));
+    let curves = Frame::new(10.0, below + BELOW, WIDTH - 55.0, CURVES - 10.0);
+    Histories::of_plane(episode).draw(surface, curves, TEXT);
+}
+
+fn draw_rows(surface: &mut dyn Surface, episode: &Episode2d) {
+    let (width, height, gap) = picture(episode);
+    let (scale, last) = (plane::scale_of(episode), episode.controlled.len() - 1);
+    let rows = [("uncontrolled", &episode.uncontrolled), ("controlled", &episode.controlled)];
+    for (row, (name, fields)) in rows.into_iter().enumerate() {
+        let top = TOP + row as f32 * pitch(episode);
+        for moment in 0..MOMENTS {
+            let tick = (moment * last + (MOMENTS - 1) / 2) / (MOMENTS - 1);
+            let frame = Frame::new(LEFT + moment as f32 * (width + gap), top, width, height);
+            plane::field(surface, frame, &scale, episode, &fields[tick]);
+            if row == 1 {
+                plane::target_lines(surface, frame, episode, 1.6);
+                plane::obstacles(surface, frame, episode, 1.6);
+                plane::agents(surface, frame, episode, tick, 6.5);
+            }
+            border(surface, frame, TEXT);
+            if row == 0 {
+                let step = last as f32 * episode.tick_time / 100.0;
+                let time = number(tick as f32 * episode.tick_time, step);
+                let place = (frame.at(0.5, 1.0).0, top - 0.6 * TEXT);
+                surface.text(&format!("t = {time}"), place, Label::new(TEXT, Align::Centre));
+            }
+        }
+        let panel = Panel {
+            frame: Frame::new(LEFT, top, width, height),
+            x: Axis::linear(0.0, episode.lengths[0]),
+            y: Axis::linear(0.0, episode.lengths[1]),
+            text: TEXT,
+        };
+        panel.y_axis(surface, "y");
+        if row == 1 {
+            panel.x_axis(surface, "x");
+        }
+        let style = Label::new(1.04 * TEXT, Align::Centre).upward();
+        surface.text(name, (34.0, top + height / 2.0), style);
+    }
+}
+
+/// Draws the target and the colour bar to the right of the rows.
+fn draw_target(surface: &mut dyn Surface, episode: &Episode2d) {
+    let (width, height, gap) = picture(episode);
+    let scale = plane::scale_of(episode);
+    let left = LEFT + MOMENTS as f32 * (width + gap);
+    let top = TOP + pitch(episode) / 2.0;
+    let frame = Frame::new(left + 24.0, top, width, height);
+    plane::field(surface, frame, &scale, episode, &episode.target);
+    plane::target_lines(surface, frame, episode, 1.6);
+    border(surface, frame, TEXT);
+    let place = (frame.at(0.5, 1.0).0, top - 0.6 * TEXT);
+    surface.text("target", place, Label::new(TEXT, Align::Centre));
+    let bar = Frame::new(frame.right + 24.0, TOP, 26.0, rows_height(episode));
+    colour_bar(surface, bar, &scale, TEXT);
+}

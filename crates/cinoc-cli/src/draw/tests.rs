@@ -1,0 +1,109 @@
+//! Every format is written for every kind of episode, and mistakes are explained.
+
+use super::*;
+use std::path::PathBuf;
+
+const TICKS: usize = 6;
+
+fn line() -> Episode1d {
+    let wave = |phase: f32| (0..16).map(|k| (k as f32 * 0.4 + phase).sin()).collect::<Vec<f32>>();
+    Episode1d {
+        title: "test ξ < 1 & more".to_string(),
+        length: 1.0,
+        tick_time: 0.1,
+        periodic: true,
+        target: wave(0.0),
+        uncontrolled: vec![wave(1.0); TICKS + 1],
+        controlled: (0..=TICKS).map(|t| wave(1.0 - t as f32 / TICKS as f32)).collect(),
+        xi: (0..=TICKS).map(|t| vec![0.5, (0.8 + 0.1 * t as f32) % 1.0]).collect(),
+        alive: (0..=TICKS).map(|t| vec![t < 3, true]).collect(),
+        u: vec![vec![0.5, -1.0]; TICKS],
+        v: vec![Vec::new(); TICKS],
+    }
+}
+
+fn plane() -> Episode2d {
+    let line = line();
+    let square = |field: &Vec<f32>| -> Vec<f32> { field.iter().flat_map(|a| field[..8].iter().map(move |b| a * b)).collect() };
+    Episode2d {
+        title: line.title,
+        lengths: [2.0, 1.0],
+        shape: [16, 8],
+        tick_time: 0.1,
+        target: square(&line.target),
+        uncontrolled: line.uncontrolled.iter().map(square).collect(),
+        controlled: line.controlled.iter().map(square).collect(),
+        xi: vec![vec![[0.5, 0.5], [1.5, 0.9]]; TICKS + 1],
+        alive: line.alive,
+        u: line.u,
+        v: vec![vec![[0.1, 0.0]; 2]; TICKS],
+        obstacles: vec![[1.0, 0.5, 0.2]],
+    }
+}
+
+fn temporary(name: &str) -> PathBuf {
+    std::env::temp_dir().join(format!("cinoc-draw-{}-{name}", std::process::id()))
+}
+
+fn written(episode: &Episode, name: &str) -> Vec<u8> {
+    let path = temporary(name);
+    draw(episode, &path).expect("the figure is drawn");
+    let bytes = std::fs::read(&path).expect("the figure is there");
+    std::fs::remove_file(&path).expect("the figure can be removed");
+    bytes
+}
+
+#[test]
+fn each_format_is_written() {
+    for (kind, episode) in [("1d", Episode::Line(line())), ("2d", Episode::Plane(plane()))] {
+        let png = written(&episode, &format!("{kind}.png"));
+        assert!(png.starts_with(b"\x89PNG") && png.len() > 10_000);
+        let gif = written(&episode, &format!("{kind}.GIF"));
+        assert!(gif.starts_with(b"GIF89a") && gif.len() > 10_000);
+        let svg = written(&episode, &format!("{kind}.svg"));
+        let svg = String::from_utf8(svg).expect("SVG is text");
+        assert!(svg.starts_with("<svg width=\"1800\"") && svg.trim_end().ends_with("</svg>"));
+        assert!(svg.contains("test ξ &lt; 1 &amp; more") && svg.contains("sans-serif"));
+    }
+}
+
+#[test]
+fn wrong_extension_is_explained() {
+    let failure = draw(&Episode::Line(line()), &temporary("figure.jpg"));
+    let text = failure.expect_err("jpg is not possible").to_string();
+    assert!(text.contains(".png") && text.contains(".svg") && text.contains(".gif"), "{text}");
+}
+
+#[test]
+fn missing_folder_is_explained() {
+    for name in ["a.png", "a.svg", "a.gif"] {
+        let path = temporary("no-such-folder").join(name);
+        let failure = draw(&Episode::Line(line()), &path).expect_err("there is no folder");
+        assert!(failure.to_string().contains(name), "{failure}");
+    }
+}
+
+#[test]
+fn parts_that_do_not_fit_are_refused() {
+    let mut short = line();
+    short.controlled.pop();
+    assert!(draw(&Episode::Line(short), &temporary("short.png")).is_err());
+    let mut ragged = line();
+    ragged.xi[2].pop();
+    assert!(draw(&Episode::Line(ragged), &temporary("ragged.png")).is_err());
+}
+
+#[test]
+fn diverged_fields_and_no_agents_can_be_drawn() {
+    let mut broken = line();
+    broken.uncontrolled[4].fill(f32::NAN);
+    broken.uncontrolled[5].fill(f32::INFINITY);
+    for t in 0..=TICKS {
+        broken.xi[t].clear();
+        broken.alive[t].clear();
+    }
+    broken.u.iter_mut().for_each(Vec::clear);
+    for name in ["broken.png", "broken.svg", "broken.gif"] {
+        written(&Episode::Line(broken.clone()), name);
+    }
+}

@@ -1,0 +1,25 @@
+//! Equations, one file each.
+
+mod fisher_kpp;
+mod heat;
+
+pub use fisher_kpp::FisherKpp;
+pub use heat::Heat1d;
+
+use crate::{Grid, Real};
+use cinoc_tape::Var;
+
+/// An equation with its time step: what a rollout needs to know about the physics.
+pub trait Stepper: Send + Sync {
+    /// Where the field lives.
+    fn grid(&self) -> &Grid;
+
+    /// Length of one step.
+    fn dt(&self) -> Real;
+
+    /// The field one step later under a force held constant.
+    ///
+    /// # Shapes
+    /// `z` and `force` are `[batch, nodes...]`, and so is the result.
+    fn step<'t>(&self, z: Var<'t>, force: Var<'t>) -> Var<'t>;
+}

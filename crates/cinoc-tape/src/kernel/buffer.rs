@@ -1,0 +1,68 @@
+//! A growable array of numbers that starts on a cache line.
+//!
+//! Vector loads that straddle two cache lines cost twice; `Vec<Real>` only promises the alignment of one number.
+
+use crate::Real;
+use std::ops::{Deref, DerefMut};
+
+/// Numbers per aligned line, also the granularity of arena offsets.
+pub const LINE: usize = 16;
+
+#[derive(Clone, Copy)]
+#[repr(C, align(64))]
+struct Line([Real; LINE]);
+
+/// Aligned numbers; keeps its capacity when cleared, so that a warmed-up arena never allocates.
+#[derive(Clone, Default)]
+pub struct Buffer {
+    lines: Vec<Line>,
+    length: usize,
+}
+
+impl Buffer {
+    /// An array of zeros.
+    pub fn zeros(length: usize) -> Self {
+        let mut buffer = Self::default();
+        buffer.grow_to(length);
+        buffer
+    }
+
+    /// Makes room for at least `length` numbers; new ones are zero, old ones keep their values.
+    pub fn grow_to(&mut self, length: usize) {
+        if length > self.length {
+            let lines = length.div_ceil(LINE);
+            if lines > self.lines.len() {
+                self.lines.resize(lines, Line([0.0; LINE]));
+            }
+            self.length = length;
+        }
+    }
+}
+
+impl Deref for Buffer {
+    type Target = [Real];
+    fn deref(&self) -> &[Real] {
+        // SAFETY: a `Line` is LINE numbers without padding, and `length` never exceeds the numbers in `lines`.
+        unsafe { std::slice::from_raw_parts(self.lines.as_ptr().cast(), self.length) }
+    }
+}
+
+impl DerefMut for Buffer {
+    fn deref_mut(&mut self) -> &mut [Real] {
+        // SAFETY: as above; `&mut self` makes the access unique.
+        unsafe { std::slice::from_raw_parts_mut(self.lines.as_mut_ptr().cast(), self.length) }
+    }
+}
+
+impl From<&[Real]> for Buffer {
+    fn from(values: &[Real]) -> Self {
+        let mut buffer = Self::zeros(values.len());
+        buffer.copy_from_slice(values);
+        buffer
+    }
+}
+
+/// Rounds an offset up to the start of a line.
+pub fn align(offset: usize) -> usize {
+    offset.next_multiple_of(LINE)
+}

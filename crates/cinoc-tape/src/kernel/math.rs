@@ -1,0 +1,91 @@
+//! `tanh` and `exp` that a loop can vectorise: no branch, no table, no call.
+//!
+//! In `f32` they are short polynomials within a few units in the last place; in `f64`, where exactness is the point, the standard library's.
+
+use crate::Real;
+
+/// Hyperbolic tangent; in `f32` a 13/6 rational approximation (the coefficients are those of Eigen's `ptanh`), at most 5e-7 off.
+#[inline(always)]
+#[cfg(not(feature = "f64"))]
+pub fn tanh(x: Real) -> Real {
+    let x = x.clamp(-7.905_311, 7.905_311);
+    let s = x * x;
+    let odd = -2.760_768_5e-16;
+    let odd = odd * s + 2.000_188e-13;
+    let odd = odd * s - 8.604_672e-11;
+    let odd = odd * s + 5.122_297e-8;
+    let odd = odd * s + 1.485_722_4e-5;
+    let odd = odd * s + 6.372_619_3e-4;
+    let odd = odd * s + 4.893_524_6e-3;
+    let even = 1.198_258_4e-6;
+    let even = even * s + 1.185_347_06e-4;
+    let even = even * s + 2.268_434_6e-3;
+    let even = even * s + 4.893_525e-3;
+    x * odd / even
+}
+
+/// Hyperbolic tangent.
+#[inline(always)]
+#[cfg(feature = "f64")]
+pub fn tanh(x: Real) -> Real {
+    x.tanh()
+}
+
+/// Exponential; in `f32` by `2^n · p(r)` with the polynomial of Cephes' `expf`, at most 2e-7 off relatively, zero below −87.
+#[inline(always)]
+#[cfg(not(feature = "f64"))]
+pub fn exp(x: Real) -> Real {
+    const ROUND: f32 = 12_582_912.0; // 1.5·2²³: adding it rounds to the nearest integer in the low mantissa bits
+    let low = if x < -87.0 { 0.0 } else { 1.0 };
+    let x = x.clamp(-87.0, 88.0);
+    let shifted = x * std::f32::consts::LOG2_E + ROUND;
+    let n = shifted - ROUND;
+    let r = x - n * 0.693_359_4;
+    let r = r + n * 2.121_944_4e-4;
+    let p = 1.987_569_2e-4;
+    let p = p * r + 1.398_2e-3;
+    let p = p * r + 8.333_452e-3;
+    let p = p * r + 4.166_579_6e-2;
+    let p = p * r + 1.666_666_5e-1;
+    let p = p * r + 5.000_000_1e-1;
+    let p = p * r * r + r + 1.0;
+    let scale = f32::from_bits((shifted.to_bits() << 23).wrapping_add(127 << 23));
+    low * p * scale
+}
+
+/// Exponential.
+#[inline(always)]
+#[cfg(feature = "f64")]
+pub fn exp(x: Real) -> Real {
+    x.exp()
+}
+
+/// `y = tanh(x)` element by element.
+pub fn tanh_all(x: &[Real], y: &mut [Real]) {
+    super::vectorise(
+        #[inline(always)]
+        || {
+            for (y, x) in y.iter_mut().zip(x) {
+                *y = tanh(*x);
+            }
+        },
+    );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tanh_and_exp_are_close_to_the_standard_library() {
+        for i in -20_000..=20_000 {
+            let x = i as Real * 1e-3;
+            assert!((tanh(x) as f64 - (x as f64).tanh()).abs() < 5e-7, "tanh({x})");
+            let y = x * 4.0;
+            let exact = (y as f64).exp();
+            assert!((exp(y) as f64 - exact).abs() <= 2e-7 * exact, "exp({y}) = {} not {exact}", exp(y));
+        }
+        assert_eq!(exp(-200.0), if cfg!(feature = "f64") { (-200.0 as Real).exp() } else { 0.0 });
+        assert_eq!(exp(0.0), 1.0);
+    }
+}

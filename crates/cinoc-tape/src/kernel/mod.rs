@@ -1,0 +1,32 @@
+//! The hot loops: matrix products, activations, aligned memory. The only module with `unsafe`.
+//!
+//! Instruction sets are chosen at run time (`pulp`), so one binary is fast on AVX2 and AVX-512 machines and correct on any.
+//! Two styles are used. Register-blocked products need explicit vectors ([`gemm`]). Element-wise loops are written plainly
+//! and compiled once per instruction set by [`vectorise`].
+#![allow(unsafe_code)]
+
+pub mod buffer;
+pub mod gemm;
+pub mod math;
+
+use std::sync::OnceLock;
+
+/// The instruction set of this machine, detected once.
+pub fn arch() -> pulp::Arch {
+    static ARCH: OnceLock<pulp::Arch> = OnceLock::new();
+    *ARCH.get_or_init(pulp::Arch::new)
+}
+
+/// Runs a closure compiled for this machine's instruction set: its loops are vectorised with the widest registers there are.
+#[inline(always)]
+pub fn vectorise<T>(work: impl FnOnce() -> T) -> T {
+    struct Once<F>(F);
+    impl<T, F: FnOnce() -> T> pulp::WithSimd for Once<F> {
+        type Output = T;
+        #[inline(always)]
+        fn with_simd<S: pulp::Simd>(self, _: S) -> T {
+            self.0()
+        }
+    }
+    arch().dispatch(Once(work))
+}

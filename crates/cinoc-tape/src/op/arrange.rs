@@ -1,0 +1,122 @@
+//! Copies: reshape, select, join, repeat.
+
+use super::{Cotangents, Inputs, Op};
+use crate::{Real, Shape};
+use std::sync::Arc;
+
+/// Moves elements without changing them.
+#[derive(Clone, Debug)]
+pub enum Arrange {
+    /// The same elements in another shape.
+    Reshape(Shape),
+    /// Columns `from..to` of the last axis.
+    Columns(usize, usize),
+    /// Elements of the last axis by index.
+    Gather(Arc<[u32]>),
+    /// Each element several times along a new last axis.
+    Repeat(usize),
+    /// Two arrays joined along the last axis.
+    Join,
+}
+
+impl Op for Arrange {
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Reshape(_) => "reshape",
+            Self::Columns(..) => "columns",
+            Self::Gather(_) => "gather",
+            Self::Repeat(_) => "repeat",
+            Self::Join => "join",
+        }
+    }
+
+    fn shape(&self, x: &[Shape]) -> Shape {
+        match self {
+            Self::Reshape(shape) => {
+                assert_eq!(shape.count(), x[0].count(), "reshape: {:?} to {shape:?}", x[0]);
+                *shape
+            }
+            Self::Columns(from, to) => {
+                assert!(from < to && *to <= x[0].last(), "columns {from}..{to} of {:?}", x[0]);
+                x[0].with_last(to - from)
+            }
+            Self::Gather(index) => {
+                assert!(index.iter().all(|&i| (i as usize) < x[0].last()), "gather: an index beyond {:?}", x[0]);
+                x[0].with_last(index.len())
+            }
+            Self::Repeat(times) => {
+                let mut sizes = [0; Shape::AXES];
+                let rank = x[0].sizes().len();
+                sizes[..rank].copy_from_slice(x[0].sizes());
+                sizes[rank] = *times;
+                Shape::new(&sizes[..=rank])
+            }
+            Self::Join => {
+                assert_eq!(x[0].rows(), x[1].rows(), "join: {:?} and {:?}", x[0], x[1]);
+                x[0].with_last(x[0].last() + x[1].last())
+            }
+        }
+    }
+
+    fn forward(&self, x: &Inputs, y: &mut [Real], _: &mut [Real], _: &mut [Real]) {
+        let width = x.shape(0).last();
+        match self {
+            Self::Reshape(_) => y.copy_from_slice(&x[0]),
+            Self::Columns(from, to) => {
+                for (y, x) in y.chunks_exact_mut(to - from).zip(x[0].chunks_exact(width)) {
+                    y.copy_from_slice(&x[*from..*to]);
+                }
+            }
+            Self::Gather(index) => {
+                for (y, x) in y.chunks_exact_mut(index.len()).zip(x[0].chunks_exact(width)) {
+                    y.iter_mut().zip(index.iter()).for_each(|(y, &i)| *y = x[i as usize]);
+                }
+            }
+            Self::Repeat(times) => y.chunks_exact_mut(*times).zip(&x[0]).for_each(|(y, x)| y.fill(*x)),
+            Self::Join => {
+                let other = x.shape(1).last();
+                for (i, y) in y.chunks_exact_mut(width + other).enumerate() {
+                    y[..width].copy_from_slice(&x[0][i * width..][..width]);
+                    y[width..].copy_from_slice(&x[1][i * other..][..other]);
+                }
+            }
+        }
+    }
+
+    fn vjp(&self, x: &Inputs, _: &[Real], y_bar: &[Real], _: &[Real], bars: &mut Cotangents, _: &mut [Real]) {
+        let width = x.shape(0).last();
+        let add = |to: &mut [Real], from: &[Real]| to.iter_mut().zip(from).for_each(|(to, from)| *to += from);
+        if let Some(x_bar) = bars.get(0) {
+            match self {
+                Self::Reshape(_) => add(x_bar, y_bar),
+                Self::Columns(from, to) => {
+                    for (x_bar, y_bar) in x_bar.chunks_exact_mut(width).zip(y_bar.chunks_exact(to - from)) {
+                        add(&mut x_bar[*from..*to], y_bar);
+                    }
+                }
+                Self::Gather(index) => {
+                    for (x_bar, y_bar) in x_bar.chunks_exact_mut(width).zip(y_bar.chunks_exact(index.len())) {
+                        index.iter().zip(y_bar).for_each(|(&i, y_bar)| x_bar[i as usize] += y_bar);
+                    }
+                }
+                Self::Repeat(times) => {
+                    for (x_bar, y_bar) in x_bar.iter_mut().zip(y_bar.chunks_exact(*times)) {
+                        *x_bar += y_bar.iter().sum::<Real>();
+                    }
+                }
+                Self::Join => {
+                    let both = width + x.shape(1).last();
+                    for (x_bar, y_bar) in x_bar.chunks_exact_mut(width).zip(y_bar.chunks_exact(both)) {
+                        add(x_bar, &y_bar[..width]);
+                    }
+                }
+            }
+        }
+        if let (Self::Join, Some(x_bar)) = (self, bars.get(1)) {
+            let other = x.shape(1).last();
+            for (x_bar, y_bar) in x_bar.chunks_exact_mut(other).zip(y_bar.chunks_exact(width + other)) {
+                add(x_bar, &y_bar[width..]);
+            }
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! Operations and their derivatives.
+
+mod arithmetic;
+mod arrange;
+mod dense;
+mod function;
+mod matmul;
+mod reduce;
+
+pub use arithmetic::{Affine, Binary};
+pub use arrange::Arrange;
+pub use dense::{Activation, Dense};
+pub use function::Function;
+pub use matmul::MatMul;
+pub use reduce::Reduce;
+
+use crate::backward::{Place, Touched};
+use crate::{Real, Shape};
+use std::ops::Index;
+use std::sync::Arc;
+
+/// The most inputs an operation can have.
+pub const MAX_INPUTS: usize = 6;
+
+/// A differentiable operation: the only place where a derivative is written by hand.
+///
+/// Everything is written into buffers that are lent; nothing is allocated.
+pub trait Op: Send + Sync {
+    /// Short name, for error messages.
+    fn name(&self) -> &'static str;
+
+    /// Shape of the result.
+    ///
+    /// # Panics
+    /// When the inputs do not fit.
+    fn shape(&self, x: &[Shape]) -> Shape;
+
+    /// How many numbers the forward pass keeps for the backward pass, besides inputs and result.
+    fn saved(&self, _x: &[Shape]) -> usize {
+        0
+    }
+
+    /// How many numbers of working space either pass needs. Their content is arbitrary at the start.
+    fn scratch(&self, _x: &[Shape]) -> usize {
+        0
+    }
+
+    /// Writes every element of `y` (and of `saved`).
+    fn forward(&self, x: &Inputs, y: &mut [Real], saved: &mut [Real], scratch: &mut [Real]);
+
+    /// Adds `y_bar · ∂y/∂x` to the cotangent of each input that wants one.
+    fn vjp(&self, x: &Inputs, y: &[Real], y_bar: &[Real], saved: &[Real], x_bar: &mut Cotangents, scratch: &mut [Real]);
+}
+
+/// The inputs' values (by index) and shapes.
+pub struct Inputs<'a> {
+    pub(crate) values: [&'a [Real]; MAX_INPUTS],
+    pub(crate) shapes: [Shape; MAX_INPUTS],
+    pub(crate) count: usize,
+}
+
+impl Inputs<'_> {
+    /// Shape of input `i`.
+    pub fn shape(&self, i: usize) -> Shape {
+        self.shapes[i]
+    }
+
+    /// All shapes.
+    pub fn shapes(&self) -> &[Shape] {
+        &self.shapes[..self.count]
+    }
+
+    /// Number of inputs.
+    pub fn count(&self) -> usize {
+        self.count
+    }
+}
+
+impl Index<usize> for Inputs<'_> {
+    type Output = [Real];
+    fn index(&self, i: usize) -> &[Real] {
+        self.values[i]
+    }
+}
+
+/// The inputs' cotangents, lent one at a time (two inputs may be the same variable).
+pub struct Cotangents<'a> {
+    pub(crate) arena: &'a mut [Real],
+    pub(crate) shared: &'a mut [Real],
+    pub(crate) touched: &'a mut Touched,
+    pub(crate) places: [Option<Place>; MAX_INPUTS],
+}
+
+impl Cotangents<'_> {
+    /// Whether input `i` wants a cotangent at all.
+    pub fn wanted(&self, i: usize) -> bool {
+        self.places[i].is_some()
+    }
+
+    /// The cotangent of input `i`, to be added to; `None` where nobody asks for it.
+    pub fn get(&mut self, i: usize) -> Option<&mut [Real]> {
+        let (bar, fresh) = self.slot(i)?;
+        if fresh {
+            bar.fill(0.0);
+        }
+        Some(bar)
+    }
+
+    /// As [`get`](Self::get), but a fresh cotangent (`true`) holds arbitrary numbers and is to be overwritten, not added to.
+    pub fn slot(&mut self, i: usize) -> Option<(&mut [Real], bool)> {
+        match self.places[i]? {
+            Place::Shared { start, end } => Some((&mut self.shared[start..end], false)),
+            Place::Arena { node, start, end } => {
+                let fresh = self.touched.mark(node);
+                Some((&mut self.arena[start..end], fresh))
+            }
+        }
+    }
+}
+
+/// An operation as the tape keeps it: small plain ones by value, larger ones behind a shared pointer, so that recording never allocates.
+#[derive(Clone)]
+pub enum Recorded {
+    /// `a ∘ b`
+    Binary(Binary),
+    /// `a·x + b`
+    Affine(Affine),
+    /// An elementary function of each element.
+    Function(Function),
+    /// Copies, selections, joins.
+    Arrange(Arrange),
+    /// Sums and means.
+    Reduce(Reduce),
+    /// Matrix product.
+    MatMul(MatMul),
+    /// A layer of a network.
+    Dense(Dense),
+    /// Anything else.
+    Shared(Arc<dyn Op>),
+}
+
+impl Recorded {
+    pub(crate) fn op(&self) -> &dyn Op {
+        match self {
+            Self::Binary(op) => op,
+            Self::Affine(op) => op,
+            Self::Function(op) => op,
+            Self::Arrange(op) => op,
+            Self::Reduce(op) => op,
+            Self::MatMul(op) => op,
+            Self::Dense(op) => op,
+            Self::Shared(op) => &**op,
+        }
+    }
+}
+
+macro_rules! recorded {
+    ($($name:ident),*) => {$(
+        impl From<$name> for Recorded {
+            fn from(op: $name) -> Self {
+                Self::$name(op)
+            }
+        }
+    )*};
+}
+recorded!(Binary, Affine, Function, Arrange, Reduce, MatMul, Dense);
+
+impl<T: Op + 'static> From<&Arc<T>> for Recorded {
+    fn from(op: &Arc<T>) -> Self {
+        Self::Shared(op.clone())
+    }
+}
+
+impl From<&Arc<dyn Op>> for Recorded {
+    fn from(op: &Arc<dyn Op>) -> Self {
+        Self::Shared(op.clone())
+    }
+}

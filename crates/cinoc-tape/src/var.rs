@@ -1,0 +1,223 @@
+//! Variables and the mathematics on them.
+
+use crate::op::{Activation, Affine, Arrange, Binary, Dense, Function, MatMul, Recorded, Reduce};
+use crate::tape::VarId;
+use crate::{Layer, Real, Shape, Tape};
+use std::ops::{Add, Div, Mul, Neg, Sub};
+use std::sync::Arc;
+
+/// A handle to a value on a tape. Arithmetic on handles is computed at once and remembered for the backward sweep.
+///
+/// In `a ∘ b` the shapes are equal, or `b` is repeated: its shape is a trailing part of `a`'s, or it has one element.
+#[derive(Clone, Copy)]
+pub struct Var<'t> {
+    tape: &'t Tape<'t>,
+    id: VarId,
+}
+
+impl<'t> Var<'t> {
+    pub(crate) fn new<'p>(tape: &'t Tape<'p>, id: VarId) -> Self
+    where
+        'p: 't,
+    {
+        Self { tape, id }
+    }
+
+    /// Its name in the [`crate::Memory`].
+    pub fn id(self) -> VarId {
+        self.id
+    }
+
+    /// The tape it is on.
+    pub fn tape(self) -> &'t Tape<'t> {
+        self.tape
+    }
+
+    /// Its shape.
+    pub fn shape(self) -> Shape {
+        self.tape.shape(self.id)
+    }
+
+    /// Its value, copied.
+    pub fn value(self) -> Vec<Real> {
+        self.read(<[Real]>::to_vec)
+    }
+
+    /// Lends its value to `reader`, which must not record anything.
+    pub fn read<T>(self, reader: impl FnOnce(&[Real]) -> T) -> T {
+        self.tape.read(self.id, reader)
+    }
+
+    /// Records an operation whose only input is this variable.
+    pub fn apply(self, op: impl Into<Recorded>) -> Var<'t> {
+        self.tape.record(op, [self])
+    }
+
+    fn binary(self, other: Var<'t>, op: Binary) -> Var<'t> {
+        self.tape.record(op, [self, other])
+    }
+
+    /// tanh of each element.
+    pub fn tanh(self) -> Var<'t> {
+        self.apply(Function::Tanh)
+    }
+
+    /// eˣ of each element.
+    pub fn exp(self) -> Var<'t> {
+        self.apply(Function::Exp)
+    }
+
+    /// Sine of each element.
+    pub fn sin(self) -> Var<'t> {
+        self.apply(Function::Sin)
+    }
+
+    /// Cosine of each element.
+    pub fn cos(self) -> Var<'t> {
+        self.apply(Function::Cos)
+    }
+
+    /// Square root of each element; the derivative at 0 is taken as 0.
+    pub fn sqrt(self) -> Var<'t> {
+        self.apply(Function::Sqrt)
+    }
+
+    /// max(x, 0); the derivative at 0 is 0.
+    pub fn relu(self) -> Var<'t> {
+        self.apply(Function::Relu)
+    }
+
+    /// |x|; the derivative at 0 is 0.
+    pub fn abs(self) -> Var<'t> {
+        self.apply(Function::Abs)
+    }
+
+    /// x².
+    pub fn square(self) -> Var<'t> {
+        self.apply(Function::Square)
+    }
+
+    /// x held inside [low, high]; the derivative outside is 0.
+    pub fn clamp(self, low: Real, high: Real) -> Var<'t> {
+        self.apply(Function::Clamp(low, high))
+    }
+
+    /// `scale·x + shift`.
+    pub fn affine(self, scale: Real, shift: Real) -> Var<'t> {
+        self.apply(Affine { scale, shift })
+    }
+
+    /// The same value, through which no derivative passes.
+    pub fn stop_gradient(self) -> Var<'t> {
+        self.tape.detach(self.id)
+    }
+
+    /// Sum of all elements, shape `[1]`.
+    pub fn sum(self) -> Var<'t> {
+        self.apply(Reduce { keep: 0, mean: false })
+    }
+
+    /// Mean of all elements, shape `[1]`.
+    pub fn mean(self) -> Var<'t> {
+        self.apply(Reduce { keep: 0, mean: true })
+    }
+
+    /// Sum over all but the first `axes` axes.
+    pub fn sum_keeping(self, axes: usize) -> Var<'t> {
+        self.apply(Reduce { keep: axes, mean: false })
+    }
+
+    /// Mean over all but the first `axes` axes.
+    pub fn mean_keeping(self, axes: usize) -> Var<'t> {
+        self.apply(Reduce { keep: axes, mean: true })
+    }
+
+    /// Matrix product `[rows, k]·[k, n]`; leading axes of `self` count as rows.
+    pub fn matmul(self, other: Var<'t>) -> Var<'t> {
+        self.tape.record(MatMul, [self, other])
+    }
+
+    /// The elements in another shape.
+    pub fn reshape(self, shape: impl Into<Shape>) -> Var<'t> {
+        self.apply(Arrange::Reshape(shape.into()))
+    }
+
+    /// Columns `from..to` of the last axis.
+    pub fn columns(self, from: usize, to: usize) -> Var<'t> {
+        self.apply(Arrange::Columns(from, to))
+    }
+
+    /// Elements of the last axis by index, the same ones in each row; an index may repeat.
+    pub fn gather(self, index: &Arc<[u32]>) -> Var<'t> {
+        self.apply(Arrange::Gather(index.clone()))
+    }
+
+    /// Each element `times` times along a new last axis.
+    pub fn repeat(self, times: usize) -> Var<'t> {
+        self.apply(Arrange::Repeat(times))
+    }
+
+    /// Joined along the last axis.
+    pub fn join(self, other: Var<'t>) -> Var<'t> {
+        self.tape.record(Arrange::Join, [self, other])
+    }
+
+    /// A network layer, `activation(x·w + b)`, fused.
+    pub fn dense(self, layer: Layer<'t>, activation: Activation) -> Var<'t> {
+        self.tape.record(Dense { activation }, [self, layer.w, layer.b, layer.w_t])
+    }
+
+    /// `h/(‖h‖+1)` over the last axis, written with plain operations.
+    pub fn soft(self) -> Var<'t> {
+        let rows = self.shape();
+        let norm = self.square().sum_keeping(rows.sizes().len() - 1).sqrt();
+        self / norm.affine(1.0, 1.0).repeat(rows.last())
+    }
+}
+
+macro_rules! operators {
+    ($($trait:ident $method:ident $op:ident),*) => {$(
+        impl<'t> $trait for Var<'t> {
+            type Output = Var<'t>;
+            fn $method(self, other: Var<'t>) -> Var<'t> {
+                self.binary(other, Binary::$op)
+            }
+        }
+    )*};
+}
+operators!(Add add Add, Sub sub Subtract, Mul mul Multiply, Div div Divide);
+
+impl<'t> Neg for Var<'t> {
+    type Output = Var<'t>;
+    fn neg(self) -> Var<'t> {
+        self.affine(-1.0, 0.0)
+    }
+}
+
+impl<'t> Mul<Var<'t>> for Real {
+    type Output = Var<'t>;
+    fn mul(self, x: Var<'t>) -> Var<'t> {
+        x.affine(self, 0.0)
+    }
+}
+
+impl<'t> Mul<Real> for Var<'t> {
+    type Output = Var<'t>;
+    fn mul(self, c: Real) -> Var<'t> {
+        self.affine(c, 0.0)
+    }
+}
+
+impl<'t> Add<Real> for Var<'t> {
+    type Output = Var<'t>;
+    fn add(self, c: Real) -> Var<'t> {
+        self.affine(1.0, c)
+    }
+}
+
+impl<'t> Sub<Real> for Var<'t> {
+    type Output = Var<'t>;
+    fn sub(self, c: Real) -> Var<'t> {
+        self.affine(1.0, -c)
+    }
+}

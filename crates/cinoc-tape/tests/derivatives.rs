@@ -1,0 +1,107 @@
+//! Every operation against central differences, and the fused layer against its plain version.
+
+use cinoc_tape::check::{Point, assert_derivative, compare, noise, pull_back};
+use cinoc_tape::op::Activation;
+use cinoc_tape::{Layer, Real, Shape, Var};
+use std::sync::Arc;
+
+/// Numbers between 0.2 and 1.2, clear of every kink.
+fn positive(count: usize, seed: u64) -> Vec<Real> {
+    noise(count, seed).iter().map(|x| 0.7 + 0.5 * x).collect()
+}
+
+#[test]
+fn arithmetic() {
+    let (a, b, row) = (positive(6, 1), positive(6, 2), positive(3, 3));
+    assert_derivative(&[(&[2, 3], &a), (&[2, 3], &b)], |x| x[0] + x[1]);
+    assert_derivative(&[(&[2, 3], &a), (&[2, 3], &b)], |x| x[0] - x[1]);
+    assert_derivative(&[(&[2, 3], &a), (&[2, 3], &b)], |x| x[0] * x[1] + x[0] * x[0]);
+    assert_derivative(&[(&[2, 3], &a), (&[3], &row)], |x| x[0] / x[1]);
+    assert_derivative(&[(&[2, 3], &a), (&[1], &row[..1])], |x| -(x[0] * x[1]) * 2.0 + 1.5);
+}
+
+#[test]
+fn functions() {
+    let a = positive(7, 4);
+    assert_derivative(&[(&[7], &a)], |x| x[0].tanh());
+    assert_derivative(&[(&[7], &a)], |x| x[0].exp());
+    assert_derivative(&[(&[7], &a)], |x| x[0].sin() + x[0].cos());
+    assert_derivative(&[(&[7], &a)], |x| x[0].sqrt());
+    assert_derivative(&[(&[7], &a)], |x| x[0].square().abs().relu());
+    assert_derivative(&[(&[7], &a)], |x| x[0].clamp(-5.0, 5.0) + x[0].stop_gradient() * 0.0);
+}
+
+#[test]
+fn kinks_have_derivative_zero() {
+    let zero: Point = vec![(Shape::new(&[1]), vec![0.0])];
+    for f in [|x: Var| x.relu().id(), |x: Var| x.abs().id(), |x: Var| x.sqrt().id()] {
+        let tape = cinoc_tape::Tape::new(cinoc_tape::Memory::default(), &[]);
+        let x = tape.input(&[1], &zero[0].1);
+        let (x, y) = (x.id(), f(x));
+        let memory = tape.into_memory();
+        let mut bars = cinoc_tape::Bars::default();
+        bars.start(&memory, 0);
+        bars.seed(&memory, y, &[1.0]);
+        memory.backward(&[], &mut bars);
+        assert_eq!(bars.of(&memory, x), &[0.0]);
+    }
+}
+
+#[test]
+fn arrangements_and_reductions() {
+    let (a, b) = (noise(12, 5), noise(8, 6));
+    let index: Arc<[u32]> = Arc::from([2u32, 0, 0, 1]);
+    assert_derivative(&[(&[4, 3], &a)], |x| x[0].gather(&index));
+    assert_derivative(&[(&[4, 3], &a), (&[4, 2], &b)], |x| x[0].join(x[1]).columns(1, 4).square());
+    assert_derivative(&[(&[2, 2, 3], &a)], |x| x[0].square().sum_keeping(1));
+    assert_derivative(&[(&[2, 2, 3], &a)], |x| x[0].square().mean_keeping(2));
+    assert_derivative(&[(&[12], &a)], |x| x[0].reshape([3, 4]).square().mean());
+    assert_derivative(&[(&[4], &a[..4])], |x| x[0].repeat(3).square().sum());
+}
+
+#[test]
+fn products_and_layers() {
+    let (x, w, b) = (noise(35, 7), noise(14, 8), noise(2, 9));
+    assert_derivative(&[(&[5, 7], &x), (&[7, 2], &w)], |x| x[0].matmul(x[1]));
+    for activation in [Activation::Linear, Activation::Tanh, Activation::SoftTanh] {
+        // The transposed weights are a constant of the layer; here they follow the weights by hand.
+        let point: Point =
+            vec![(Shape::new(&[5, 7]), x.clone()), (Shape::new(&[7, 2]), w.clone()), (Shape::new(&[2]), b.clone())];
+        let transposed: Vec<Real> = (0..14).map(|i| w[(i % 7) * 2 + i / 7]).collect();
+        let y_bar = noise(10, 10);
+        let (y, bars) = pull_back(
+            &point,
+            &|x| {
+                let w_t = x[1].tape().constant([2, 7], &transposed);
+                x[0].dense(Layer { w: x[1], w_t, b: x[2] }, activation)
+            },
+            Some(&y_bar),
+        );
+        let (y_plain, bars_plain) = pull_back(
+            &point,
+            &|x| {
+                let h = x[0].matmul(x[1]) + x[2];
+                match activation {
+                    Activation::Linear => h,
+                    Activation::Tanh => h.tanh(),
+                    Activation::SoftTanh => h.soft().tanh(),
+                }
+            },
+            Some(&y_bar),
+        );
+        let close = |a: &[Real], b: &[Real]| a.iter().zip(b).all(|(a, b)| (a - b).abs() < 2e-6);
+        assert!(close(&y, &y_plain), "{activation:?}: {y:?} {y_plain:?}");
+        for (a, b) in bars.iter().zip(&bars_plain) {
+            assert!(close(a, b), "{activation:?}: {a:?} {b:?}");
+        }
+    }
+    assert_derivative(&[(&[5, 7], &x), (&[7, 2], &w), (&[2], &b)], |x| (x[0].matmul(x[1]) + x[2]).soft().tanh());
+}
+
+#[test]
+fn a_wrong_derivative_is_found() {
+    let point: Point = vec![(Shape::new(&[3]), noise(3, 11))];
+    // The value depends on x twice, the derivative sees it once.
+    let found = compare(&point, &|x| x[0] * x[0].stop_gradient(), 1e-3, 1);
+    assert!(found.error > 0.1, "{found:?}");
+}

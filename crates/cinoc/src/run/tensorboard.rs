@@ -1,0 +1,297 @@
+//! A small writer of TensorBoard event files: scalars only, no dependency.
+//!
+//! An event file is a row of TFRecord frames, each holding one protobuf `Event`. Both formats are simple enough to write by hand,
+//! which spares the project TensorFlow's or protobuf's machinery for the sake of a few curves.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufWriter, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+/// Appends scalars to one TensorBoard event file. Writes are buffered: call [`flush`](Self::flush) before a checkpoint records
+/// [`len`](Self::len), so that a resumed run can cut the file back to exactly that point.
+#[derive(Debug)]
+pub struct EventWriter {
+    path: PathBuf,
+    file: BufWriter<File>,
+    length: u64,
+}
+
+impl EventWriter {
+    /// Starts a new file `events.out.tfevents.<seconds>.cinoc` in `dir` (made if missing). `wall_seconds` is the time since 1970.
+    /// Refuses to overwrite an existing file.
+    pub fn create(dir: &Path, wall_seconds: f64) -> io::Result<Self> {
+        std::fs::create_dir_all(dir)?;
+        // Ten digits, so that names sort by time; TensorBoard reads a folder's files in this order.
+        let path = dir.join(format!(
+            "events.out.tfevents.{:010}.cinoc",
+            wall_seconds as u64
+        ));
+        let mut writer = Self {
+            file: BufWriter::new(File::create_new(&path)?),
+            path,
+            length: 0,
+        };
+        let mut event = Vec::new();
+        put_double(&mut event, 1, wall_seconds);
+        put_bytes(&mut event, 3, b"brain.Event:2");
+        writer.record(&event)?;
+        Ok(writer)
+    }
+
+    /// Continues the file at `path` after its first `length` bytes; what a dead run wrote beyond them is cut off, so that no step
+    /// appears twice. `length` must be a value that [`len`](Self::len) gave; a longer one than the file is an error.
+    pub fn open_at(path: &Path, length: u64) -> io::Result<Self> {
+        let mut file = OpenOptions::new().write(true).open(path)?;
+        let found = file.metadata()?.len();
+        if found < length {
+            let message = format!(
+                "{} has {found} bytes, fewer than the {length} to keep",
+                path.display()
+            );
+            return Err(io::Error::new(io::ErrorKind::InvalidData, message));
+        }
+        file.set_len(length)?;
+        file.seek(SeekFrom::Start(length))?;
+        Ok(Self {
+            path: path.to_owned(),
+            file: BufWriter::new(file),
+            length,
+        })
+    }
+
+    /// Adds one point of the curve `tag`, at training step `step` and time `wall` (seconds since 1970).
+    pub fn scalar(&mut self, wall: f64, step: i64, tag: &str, value: f32) -> io::Result<()> {
+        let mut point = Vec::new(); // Summary.Value
+        put_bytes(&mut point, 1, tag.as_bytes());
+        put_float(&mut point, 2, value);
+        let mut summary = Vec::new();
+        put_bytes(&mut summary, 1, &point);
+        let mut event = Vec::new();
+        put_double(&mut event, 1, wall);
+        put_int(&mut event, 2, step);
+        put_bytes(&mut event, 5, &summary);
+        self.record(&event)
+    }
+
+    /// Hands everything written so far to the operating system.
+    pub fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+
+    /// Bytes written so far, buffered ones included.
+    #[expect(
+        clippy::len_without_is_empty,
+        reason = "a file is never empty: it starts with its version"
+    )]
+    pub fn len(&self) -> u64 {
+        self.length
+    }
+
+    /// The file being written.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Writes one TFRecord frame: length, its checksum, payload, its checksum; all little-endian.
+    fn record(&mut self, payload: &[u8]) -> io::Result<()> {
+        let size = (payload.len() as u64).to_le_bytes();
+        let mut frame = Vec::with_capacity(payload.len() + 16);
+        frame.extend_from_slice(&size);
+        frame.extend_from_slice(&masked_crc(&size).to_le_bytes());
+        frame.extend_from_slice(payload);
+        frame.extend_from_slice(&masked_crc(payload).to_le_bytes());
+        self.file.write_all(&frame)?;
+        self.length += frame.len() as u64;
+        Ok(())
+    }
+}
+
+// Protobuf: each field is a key, `number << 3 | kind`, then its value. Field numbers here are below 16, so a key is one byte.
+
+/// A `double` field (kind 1).
+fn put_double(out: &mut Vec<u8>, field: u8, value: f64) {
+    out.push(field << 3 | 1);
+    out.extend_from_slice(&value.to_le_bytes());
+}
+
+/// A `float` field (kind 5).
+fn put_float(out: &mut Vec<u8>, field: u8, value: f32) {
+    out.push(field << 3 | 5);
+    out.extend_from_slice(&value.to_le_bytes());
+}
+
+/// An `int64` field (kind 0).
+fn put_int(out: &mut Vec<u8>, field: u8, value: i64) {
+    out.push(field << 3);
+    put_varint(out, value as u64);
+}
+
+/// A `string`, `bytes` or message field (kind 2).
+fn put_bytes(out: &mut Vec<u8>, field: u8, value: &[u8]) {
+    out.push(field << 3 | 2);
+    put_varint(out, value.len() as u64);
+    out.extend_from_slice(value);
+}
+
+/// Seven bits per byte, lowest first; the top bit says that more follow.
+fn put_varint(out: &mut Vec<u8>, mut value: u64) {
+    while value >= 0x80 {
+        out.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    out.push(value as u8);
+}
+
+/// CRC-32C of each single byte (Castagnoli polynomial, bit-reversed).
+const CRC_TABLE: [u32; 256] = {
+    let mut table = [0; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let mut crc = byte as u32;
+        let mut bit = 0;
+        while bit < 8 {
+            crc = crc >> 1 ^ if crc & 1 == 1 { 0x82f6_3b78 } else { 0 };
+            bit += 1;
+        }
+        table[byte] = crc;
+        byte += 1;
+    }
+    table
+};
+
+/// CRC-32C (Castagnoli).
+fn crc32c(bytes: &[u8]) -> u32 {
+    !bytes.iter().fold(!0, |crc, byte| {
+        crc >> 8 ^ CRC_TABLE[(crc as u8 ^ byte) as usize]
+    })
+}
+
+/// TFRecord stores checksums turned by 15 bits plus a constant, since a checksum of data that contains checksums is weak.
+fn masked_crc(bytes: &[u8]) -> u32 {
+    crc32c(bytes).rotate_right(15).wrapping_add(0xa282_ead8)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An empty folder of its own for each test.
+    fn scratch(name: &str) -> PathBuf {
+        let dir =
+            std::env::temp_dir().join(format!("cinoc-tensorboard-{name}-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&dir);
+        dir
+    }
+
+    /// The payloads of all frames; checks every checksum and that the file ends with a frame.
+    fn payloads(path: &Path) -> Vec<Vec<u8>> {
+        let file = std::fs::read(path).unwrap();
+        let mut rest = &file[..];
+        let mut found = Vec::new();
+        while !rest.is_empty() {
+            let (size, tail) = rest.split_at(8);
+            let (size_crc, tail) = tail.split_at(4);
+            let (payload, tail) =
+                tail.split_at(u64::from_le_bytes(size.try_into().unwrap()) as usize);
+            let (payload_crc, tail) = tail.split_at(4);
+            assert_eq!(size_crc, masked_crc(size).to_le_bytes());
+            assert_eq!(payload_crc, masked_crc(payload).to_le_bytes());
+            found.push(payload.to_vec());
+            rest = tail;
+        }
+        found
+    }
+
+    /// The bytes of a scalar event with a one-byte step and short tag, spelled out field by field.
+    fn expected(wall: f64, step: u8, tag: &str, value: f32) -> Vec<u8> {
+        let n = tag.len() as u8;
+        let (wall, value) = (wall.to_le_bytes(), value.to_le_bytes());
+        [
+            &[0x09][..],
+            &wall,
+            &[0x10, step, 0x2a, n + 9, 0x0a, n + 7, 0x0a, n],
+            tag.as_bytes(),
+            &[0x15],
+            &value,
+        ]
+        .concat()
+    }
+
+    #[test]
+    fn crc_known_answers() {
+        assert_eq!(crc32c(b"123456789"), 0xe306_9283); // the check value of the CRC catalogue
+        assert_eq!(crc32c(&[0; 32]), 0x8a91_36aa); // RFC 3720, B.4
+        assert_eq!(crc32c(&[0xff; 32]), 0x62a8_ab43);
+    }
+
+    #[test]
+    fn integers_are_varints() {
+        let encode = |value| {
+            let mut out = Vec::new();
+            put_int(&mut out, 2, value);
+            out
+        };
+        assert_eq!(encode(300), [0x10, 0xac, 0x02]);
+        assert_eq!(
+            encode(-1),
+            [0x10, 255, 255, 255, 255, 255, 255, 255, 255, 255, 1]
+        );
+    }
+
+    #[test]
+    fn reads_back_what_it_wrote() {
+        let dir = scratch("reads-back");
+        let mut writer = EventWriter::create(&dir, 12.5).unwrap();
+        writer.scalar(13.0, 7, "loss", 0.25).unwrap();
+        writer.flush().unwrap();
+        assert_eq!(
+            writer.path(),
+            dir.join("events.out.tfevents.0000000012.cinoc")
+        );
+        assert_eq!(
+            std::fs::metadata(writer.path()).unwrap().len(),
+            writer.len()
+        );
+        let version = [
+            &[0x09][..],
+            &12.5f64.to_le_bytes(),
+            &[0x1a, 13],
+            b"brain.Event:2",
+        ]
+        .concat();
+        assert_eq!(
+            payloads(writer.path()),
+            [version, expected(13.0, 7, "loss", 0.25)]
+        );
+        assert!(
+            EventWriter::create(&dir, 12.9).is_err(),
+            "must not overwrite"
+        );
+        std::fs::remove_dir_all(dir).unwrap();
+    }
+
+    #[test]
+    fn continues_after_a_cut() {
+        let dir = scratch("continues");
+        let mut writer = EventWriter::create(&dir, 1.0).unwrap();
+        writer.scalar(2.0, 1, "loss", 3.0).unwrap();
+        let (path, kept) = (writer.path().to_owned(), writer.len());
+        writer.scalar(3.0, 2, "loss", 2.0).unwrap(); // lost by the crash
+        drop(writer);
+        let mut writer = EventWriter::open_at(&path, kept).unwrap();
+        writer.scalar(4.0, 2, "loss", 1.0).unwrap();
+        let length = writer.len();
+        drop(writer);
+        let found = payloads(&path);
+        assert_eq!(
+            found[1..],
+            [expected(2.0, 1, "loss", 3.0), expected(4.0, 2, "loss", 1.0)]
+        );
+        assert_eq!(std::fs::metadata(&path).unwrap().len(), length);
+        assert!(
+            EventWriter::open_at(&path, length + 1).is_err(),
+            "must not pad a short file"
+        );
+        std::fs::remove_dir_all(dir).unwrap();
+    }
+}
