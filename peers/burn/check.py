@@ -1,4 +1,4 @@
-"""Check that the Burn peer computes what the JAX peer does: the same fields and parameters must give the same losses, update by update.
+"""Check that the Burn peer computes what the JAX peer does: from the same fields and parameters, the same losses, update by update.
 
 Run with the environment that `../compare` makes:  ../.venv/bin/python check.py path/to/cinoc-peer-burn
 """

@@ -175,6 +175,17 @@ impl<'p> Tape<'p> {
         self.var(self.memory.borrow_mut().leaf(shape.into(), values, false))
     }
 
+    /// A constant of zeros.
+    pub fn zeros<'t>(&'t self, shape: impl Into<Shape>) -> Var<'t> {
+        let shape = shape.into();
+        let mut memory = self.memory.borrow_mut();
+        let start = memory.reserve(shape.count());
+        memory.values[start..start + shape.count()].fill(0.0);
+        let home = Home::Arena { start, saved: 0 };
+        let node = Node { op: None, inputs: [0; MAX_INPUTS], count: 0, shape, home, bar: None, scratch: 0 };
+        Var::new(self, memory.push(node))
+    }
+
     /// A piece of the shared parameters, from `start` on. With `wants_bar` its cotangent adds up in [`crate::Bars::shared`].
     pub fn parameter<'t>(&'t self, start: usize, shape: impl Into<Shape>, wants_bar: bool) -> Var<'t> {
         let shape = shape.into();

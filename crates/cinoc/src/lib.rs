@@ -1,1 +1,30 @@
+//! Learned control of partial differential equations by swarms of any size.
+//!
+//! ```text
+//! config (TOML) ──► Problem { stepper, swarm, task } + Policy + Params
+//! Task::sample  ──► Instance (start, target)
+//! tick: observe → act → actuate → step → move → cost      the only copy: training, evaluation and drawing call it
+//! Rollout: ticks in segments, backward per segment
+//! Trainer: shards of instances on threads, summed in a fixed order; clip → Adam → checkpoint
+//! evaluate: other numbers of agents, failures ──► scores
+//! ```
+//!
+//! `swarm`, `task` and `policy` do not know of one another; only [`rollout`] sees all three; only [`run`] touches the disk.
 
+pub mod config;
+pub mod evaluate;
+pub mod policy;
+pub mod problem;
+pub mod random;
+pub mod rollout;
+pub mod run;
+pub mod swarm;
+pub mod task;
+pub mod train;
+
+mod error;
+
+pub use cinoc_tape::Real;
+pub use config::Config;
+pub use error::Error;
+pub use problem::Problem;

@@ -1,8 +1,8 @@
 //! One training update of `heat1d` in Burn (Flex, its CPU backend), timed as `../jax/bench.py` times it; prints one JSON line.
 //!
-//! Same problem, policy, cost and optimiser as `../jax/problems/heat1d.py`. Written to suit Burn: agents of all instances are rows
-//! of one matrix, linear maps on the grid are dense matrices (one call instead of several), and costs are taken once, on the stacked
-//! trajectory.
+//! Same problem, policy, cost and optimiser as `../jax/problems/heat1d.py`; `check.py` proves it. Written to suit Burn: agents
+//! of all instances are rows of one matrix, linear maps on the grid are dense matrices (one call instead of several), and costs are
+//! taken once, on the stacked trajectory.
 
 use std::{env, f64::consts::PI, fs, time::Instant};
 

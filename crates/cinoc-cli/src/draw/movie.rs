@@ -8,9 +8,11 @@ use plotters::style::RGBColor;
 use std::collections::HashMap;
 use std::path::Path;
 
-/// Milliseconds per frame.
-const DELAY: u32 = 90;
+/// Milliseconds that an animation lasts.
+const DURATION: u32 = 5400;
 const FRAMES: usize = 60;
+/// Animations are to be shown on web pages: if one is larger, it is made again with fewer frames.
+const MOST_BYTES: u64 = 2_500_000;
 /// Colours for fields: more would look no smoother but make larger files.
 const SHADES: usize = 48;
 /// How often the last frame is shown again before the animation restarts.
@@ -24,17 +26,29 @@ pub struct Movie<'a> {
     nearest: HashMap<[u8; 3], [u8; 3]>,
 }
 
-/// The ticks to show of an episode whose last tick is `last`.
-pub fn ticks(last: usize) -> Vec<usize> {
-    let steps = last.clamp(1, FRAMES - 1);
+/// Writes an animation with `save`, which is told how many frames it may have.
+pub fn save_within_limit(path: &Path, save: impl Fn(usize) -> Result<()>) -> Result<()> {
+    save(FRAMES)?;
+    let bytes = std::fs::metadata(path).with_context(|| format!("cannot read {}", path.display()))?.len();
+    if bytes <= MOST_BYTES {
+        return Ok(());
+    }
+    let affordable = (FRAMES + HOLD) as u64 * MOST_BYTES / bytes;
+    save((affordable as usize).saturating_sub(HOLD).max(12))
+}
+
+/// The ticks to show, in at most so many `frames`, of an episode whose last tick is `last`.
+pub fn ticks(last: usize, frames: usize) -> Vec<usize> {
+    let steps = last.clamp(1, frames - 1);
     let even = (0..=steps).map(|frame| (frame * last + steps / 2) / steps);
     even.chain(std::iter::repeat_n(last, HOLD)).collect()
 }
 
 impl<'a> Movie<'a> {
-    /// Opens the file; `scale` is that of the fields, if there will be any.
-    pub fn create(path: &'a Path, size: (u32, u32), scale: Option<Scale>) -> Result<Self> {
-        let file = BitMapBackend::gif(path, size, DELAY).with_context(|| format!("cannot write {}", path.display()))?;
+    /// Opens the file of an animation of about so many `frames`; `scale` is that of the fields, if there will be any.
+    pub fn create(path: &'a Path, size: (u32, u32), frames: usize, scale: Option<Scale>) -> Result<Self> {
+        let file = BitMapBackend::gif(path, size, DURATION / frames as u32)
+            .with_context(|| format!("cannot write {}", path.display()))?;
         let mut palette = Vec::new();
         let inks = [colour::BLACK, colour::CONTROLLED, colour::EFFORT];
         for (ink, shades) in inks.into_iter().zip([48, 24, 12]) {
@@ -82,8 +96,8 @@ mod tests {
 
     #[test]
     fn movie_shows_both_ends_of_long_and_short_episodes() {
-        assert_eq!(ticks(1)[..2], [0, 1]);
-        let long = ticks(1000);
+        assert_eq!(ticks(1, FRAMES)[..2], [0, 1]);
+        let long = ticks(1000, FRAMES);
         assert_eq!((long[0], long.len(), long[59]), (0, FRAMES + HOLD, 1000));
     }
 }

@@ -4,7 +4,7 @@ use super::Episode1d;
 use super::axis::{Axis, number};
 use super::colour;
 use super::curves::Histories;
-use super::movie::{Movie, ticks};
+use super::movie::{Movie, save_within_limit, ticks};
 use super::panel::{Entry, Panel, headline, legend_row};
 use super::raster::Raster;
 use super::surface::{Align, Frame, Label, Point, Surface, dashes};
@@ -17,7 +17,11 @@ const TEXT: f32 = 14.0;
 
 /// Writes the animation.
 pub fn save(episode: &Episode1d, path: &Path) -> Result<()> {
-    let mut movie = Movie::create(path, SIZE, None)?;
+    save_within_limit(path, |frames| save_frames(episode, path, frames))
+}
+
+fn save_frames(episode: &Episode1d, path: &Path, frames: usize) -> Result<()> {
+    let mut movie = Movie::create(path, SIZE, frames, None)?;
     let histories = Histories::of_line(episode);
     let x = Axis::linear(0.0, episode.length);
     let fields = episode.uncontrolled.iter().chain(&episode.controlled).flatten();
@@ -25,7 +29,7 @@ pub fn save(episode: &Episode1d, path: &Path) -> Result<()> {
     let line = Panel { frame: Frame::new(66.0, 76.0, 370.0, 185.0), x, y, text: TEXT };
     let strip = Panel { frame: Frame::new(66.0, 267.0, 370.0, 70.0), x, y, text: TEXT };
     let errors = histories.error_panel(Frame::new(525.0, 76.0, 258.0, 261.0), TEXT);
-    for tick in ticks(episode.controlled.len() - 1) {
+    for tick in ticks(episode.controlled.len() - 1, frames) {
         let mut frame = Raster::new(SIZE);
         headline(&mut frame, &episode.title, (66.0, 26.0), TEXT, 610.0);
         let last = (episode.controlled.len() - 1) as f32 * episode.tick_time;

@@ -3,7 +3,7 @@
 use super::Episode2d;
 use super::axis::number;
 use super::curves::Histories;
-use super::movie::{Movie, ticks};
+use super::movie::{Movie, save_within_limit, ticks};
 use super::panel::{border, colour_bar, headline};
 use super::plane;
 use super::raster::Raster;
@@ -18,6 +18,10 @@ const ROOM: (f32, f32) = (214.0, 250.0);
 
 /// Writes the animation.
 pub fn save(episode: &Episode2d, path: &Path) -> Result<()> {
+    save_within_limit(path, |frames| save_frames(episode, path, frames))
+}
+
+fn save_frames(episode: &Episode2d, path: &Path, frames: usize) -> Result<()> {
     let ratio = episode.lengths[1] / episode.lengths[0];
     let height = (ROOM.0 * ratio).min(ROOM.1);
     let width = height / ratio;
@@ -25,11 +29,11 @@ pub fn save(episode: &Episode2d, path: &Path) -> Result<()> {
     let curve = Frame::new(592.0, TOP, 192.0, height.max(190.0));
     let size = (800, (curve.bottom + 3.3 * TEXT) as u32);
     let scale = plane::scale_of(episode);
-    let mut movie = Movie::create(path, size, Some(scale))?;
+    let mut movie = Movie::create(path, size, frames, Some(scale))?;
     let histories = Histories::of_plane(episode);
     let errors = histories.error_panel(curve, TEXT);
     let last = (episode.controlled.len() - 1) as f32 * episode.tick_time;
-    for tick in ticks(episode.controlled.len() - 1) {
+    for tick in ticks(episode.controlled.len() - 1, frames) {
         let mut frame = Raster::new(size);
         headline(&mut frame, &episode.title, (16.0, 26.0), TEXT, 660.0);
         let time = number(tick as f32 * episode.tick_time, last / 100.0);

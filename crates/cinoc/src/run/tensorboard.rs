@@ -22,15 +22,8 @@ impl EventWriter {
     pub fn create(dir: &Path, wall_seconds: f64) -> io::Result<Self> {
         std::fs::create_dir_all(dir)?;
         // Ten digits, so that names sort by time; TensorBoard reads a folder's files in this order.
-        let path = dir.join(format!(
-            "events.out.tfevents.{:010}.cinoc",
-            wall_seconds as u64
-        ));
-        let mut writer = Self {
-            file: BufWriter::new(File::create_new(&path)?),
-            path,
-            length: 0,
-        };
+        let path = dir.join(format!("events.out.tfevents.{:010}.cinoc", wall_seconds as u64));
+        let mut writer = Self { file: BufWriter::new(File::create_new(&path)?), path, length: 0 };
         let mut event = Vec::new();
         put_double(&mut event, 1, wall_seconds);
         put_bytes(&mut event, 3, b"brain.Event:2");
@@ -44,19 +37,12 @@ impl EventWriter {
         let mut file = OpenOptions::new().write(true).open(path)?;
         let found = file.metadata()?.len();
         if found < length {
-            let message = format!(
-                "{} has {found} bytes, fewer than the {length} to keep",
-                path.display()
-            );
+            let message = format!("{} has {found} bytes, fewer than the {length} to keep", path.display());
             return Err(io::Error::new(io::ErrorKind::InvalidData, message));
         }
         file.set_len(length)?;
         file.seek(SeekFrom::Start(length))?;
-        Ok(Self {
-            path: path.to_owned(),
-            file: BufWriter::new(file),
-            length,
-        })
+        Ok(Self { path: path.to_owned(), file: BufWriter::new(file), length })
     }
 
     /// Adds one point of the curve `tag`, at training step `step` and time `wall` (seconds since 1970).
@@ -79,10 +65,7 @@ impl EventWriter {
     }
 
     /// Bytes written so far, buffered ones included.
-    #[expect(
-        clippy::len_without_is_empty,
-        reason = "a file is never empty: it starts with its version"
-    )]
+    #[allow(clippy::len_without_is_empty, reason = "a file is never empty: it starts with its version")]
     pub fn len(&self) -> u64 {
         self.length
     }
@@ -161,9 +144,7 @@ const CRC_TABLE: [u32; 256] = {
 
 /// CRC-32C (Castagnoli).
 fn crc32c(bytes: &[u8]) -> u32 {
-    !bytes.iter().fold(!0, |crc, byte| {
-        crc >> 8 ^ CRC_TABLE[(crc as u8 ^ byte) as usize]
-    })
+    !bytes.iter().fold(!0, |crc, byte| crc >> 8 ^ CRC_TABLE[(crc as u8 ^ byte) as usize])
 }
 
 /// TFRecord stores checksums turned by 15 bits plus a constant, since a checksum of data that contains checksums is weak.
@@ -177,8 +158,7 @@ mod tests {
 
     /// An empty folder of its own for each test.
     fn scratch(name: &str) -> PathBuf {
-        let dir =
-            std::env::temp_dir().join(format!("cinoc-tensorboard-{name}-{}", std::process::id()));
+        let dir = std::env::temp_dir().join(format!("cinoc-tensorboard-{name}-{}", std::process::id()));
         let _ = std::fs::remove_dir_all(&dir);
         dir
     }
@@ -191,8 +171,7 @@ mod tests {
         while !rest.is_empty() {
             let (size, tail) = rest.split_at(8);
             let (size_crc, tail) = tail.split_at(4);
-            let (payload, tail) =
-                tail.split_at(u64::from_le_bytes(size.try_into().unwrap()) as usize);
+            let (payload, tail) = tail.split_at(u64::from_le_bytes(size.try_into().unwrap()) as usize);
             let (payload_crc, tail) = tail.split_at(4);
             assert_eq!(size_crc, masked_crc(size).to_le_bytes());
             assert_eq!(payload_crc, masked_crc(payload).to_le_bytes());
@@ -206,15 +185,7 @@ mod tests {
     fn expected(wall: f64, step: u8, tag: &str, value: f32) -> Vec<u8> {
         let n = tag.len() as u8;
         let (wall, value) = (wall.to_le_bytes(), value.to_le_bytes());
-        [
-            &[0x09][..],
-            &wall,
-            &[0x10, step, 0x2a, n + 9, 0x0a, n + 7, 0x0a, n],
-            tag.as_bytes(),
-            &[0x15],
-            &value,
-        ]
-        .concat()
+        [&[0x09][..], &wall, &[0x10, step, 0x2a, n + 9, 0x0a, n + 7, 0x0a, n], tag.as_bytes(), &[0x15], &value].concat()
     }
 
     #[test]
@@ -232,10 +203,7 @@ mod tests {
             out
         };
         assert_eq!(encode(300), [0x10, 0xac, 0x02]);
-        assert_eq!(
-            encode(-1),
-            [0x10, 255, 255, 255, 255, 255, 255, 255, 255, 255, 1]
-        );
+        assert_eq!(encode(-1), [0x10, 255, 255, 255, 255, 255, 255, 255, 255, 255, 1]);
     }
 
     #[test]
@@ -244,29 +212,11 @@ mod tests {
         let mut writer = EventWriter::create(&dir, 12.5).unwrap();
         writer.scalar(13.0, 7, "loss", 0.25).unwrap();
         writer.flush().unwrap();
-        assert_eq!(
-            writer.path(),
-            dir.join("events.out.tfevents.0000000012.cinoc")
-        );
-        assert_eq!(
-            std::fs::metadata(writer.path()).unwrap().len(),
-            writer.len()
-        );
-        let version = [
-            &[0x09][..],
-            &12.5f64.to_le_bytes(),
-            &[0x1a, 13],
-            b"brain.Event:2",
-        ]
-        .concat();
-        assert_eq!(
-            payloads(writer.path()),
-            [version, expected(13.0, 7, "loss", 0.25)]
-        );
-        assert!(
-            EventWriter::create(&dir, 12.9).is_err(),
-            "must not overwrite"
-        );
+        assert_eq!(writer.path(), dir.join("events.out.tfevents.0000000012.cinoc"));
+        assert_eq!(std::fs::metadata(writer.path()).unwrap().len(), writer.len());
+        let version = [&[0x09][..], &12.5f64.to_le_bytes(), &[0x1a, 13], b"brain.Event:2"].concat();
+        assert_eq!(payloads(writer.path()), [version, expected(13.0, 7, "loss", 0.25)]);
+        assert!(EventWriter::create(&dir, 12.9).is_err(), "must not overwrite");
         std::fs::remove_dir_all(dir).unwrap();
     }
 
@@ -283,15 +233,9 @@ mod tests {
         let length = writer.len();
         drop(writer);
         let found = payloads(&path);
-        assert_eq!(
-            found[1..],
-            [expected(2.0, 1, "loss", 3.0), expected(4.0, 2, "loss", 1.0)]
-        );
+        assert_eq!(found[1..], [expected(2.0, 1, "loss", 3.0), expected(4.0, 2, "loss", 1.0)]);
         assert_eq!(std::fs::metadata(&path).unwrap().len(), length);
-        assert!(
-            EventWriter::open_at(&path, length + 1).is_err(),
-            "must not pad a short file"
-        );
+        assert!(EventWriter::open_at(&path, length + 1).is_err(), "must not pad a short file");
         std::fs::remove_dir_all(dir).unwrap();
     }
 }

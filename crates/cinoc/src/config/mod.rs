@@ -1,0 +1,135 @@
+//! Settings: every problem has a complete default; files and `--set` change single keys of it.
+
+mod overlay;
+
+pub use overlay::{Overlay, distance, overlay};
+
+use crate::Error;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Named numbers whose names a problem chooses.
+pub type Numbers = BTreeMap<String, f64>;
+
+/// Everything that defines a training run except its seed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Config {
+    /// Name of the problem.
+    pub problem: String,
+    /// Constants of the equation, grid, time step and horizon.
+    pub physics: Numbers,
+    /// The agents.
+    pub swarm: SwarmConfig,
+    /// What an agent sees.
+    pub observe: ObserveConfig,
+    /// The network.
+    pub policy: PolicyConfig,
+    /// How instances are drawn.
+    pub data: Numbers,
+    /// Weights and radii of the cost.
+    pub cost: Numbers,
+    /// How it is trained.
+    pub train: TrainConfig,
+}
+
+/// The agents.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SwarmConfig {
+    /// How many there are in training.
+    pub agents: usize,
+    /// Width of an agent's push.
+    pub sigma: f64,
+    /// `"peak"`: the push of an agent is u at its centre; `"unit-mass"`: its integral is u.
+    pub kernel: String,
+    /// Largest intensity |u|.
+    pub u_limit: f64,
+    /// Largest velocity.
+    pub v_limit: f64,
+    /// Agents start on an even lattice this far from the walls.
+    pub start_margin: f64,
+    /// The same for any other number of agents than the trained one.
+    pub start_margin_other: f64,
+}
+
+/// What an agent sees.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ObserveConfig {
+    /// Samples (along each axis) of the patch.
+    pub points: usize,
+    /// Width of the patch.
+    pub window: f64,
+    /// Whether the derivative flows through the position of the samples.
+    pub through_position: bool,
+    /// Factor on the error before the network sees it; the physics does not change.
+    pub gain: f64,
+}
+
+/// The network.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PolicyConfig {
+    /// `"deeponet"`.
+    pub kind: String,
+    /// Widths of the branch.
+    pub branch: Vec<usize>,
+    /// Widths of the trunk.
+    pub trunk: Vec<usize>,
+    /// Width of the head.
+    pub head: usize,
+    /// `"concat"` or `"product"`.
+    pub fusion: String,
+}
+
+/// How it is trained.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TrainConfig {
+    /// Instances per update.
+    pub batch: usize,
+    /// Updates in all.
+    pub updates: usize,
+    /// `"exp"` (`rate · 0.5^(step/half_life)`) or `"warmup-cosine"` (`rate_start` → `rate` → `rate_end`).
+    pub schedule: String,
+    /// Highest learning rate.
+    pub rate: f64,
+    /// First learning rate of a warm-up.
+    pub rate_start: f64,
+    /// Last learning rate of a cosine.
+    pub rate_end: f64,
+    /// Updates of warm-up.
+    pub warmup: usize,
+    /// Updates in which an exponential schedule halves the rate.
+    pub half_life: f64,
+    /// Largest gradient norm; a longer gradient is scaled down to it.
+    pub clip: f64,
+    /// Updates between two validations.
+    pub validate_every: usize,
+    /// Instances per validation.
+    pub validate_instances: usize,
+    /// Updates between two checkpoints.
+    pub checkpoint_every: usize,
+    /// Instances worked on together by one thread. Changes the rounding, not the mathematics; the number of threads changes neither.
+    pub shard: usize,
+    /// Ticks whose intermediate values are held at once in the backward pass.
+    pub segment: usize,
+    /// Keep all intermediate values if they fit into this many megabytes; otherwise each segment is computed twice.
+    pub memory_mb: usize,
+}
+
+impl Config {
+    /// Reads a complete configuration, as stored in a model or a run.
+    pub fn from_toml(text: &str, place: &str) -> Result<Self, Error> {
+        toml::from_str(text).map_err(|e| Error::Toml { place: place.into(), reason: e.message().into() })
+    }
+
+    /// As text.
+    pub fn to_toml(&self) -> String {
+        toml::to_string(self).expect("a configuration is plain data")
+    }
+}
+
+/// The number called `name`.
+///
+/// # Panics
+/// When the problem's defaults lack it.
+pub fn number(numbers: &Numbers, name: &str) -> f64 {
+    *numbers.get(name).unwrap_or_else(|| panic!("the defaults of this problem lack {name:?}"))
+}

@@ -1,0 +1,43 @@
+//! Policies: from what an agent sees to what it does. One policy serves any number of agents.
+
+mod deeponet;
+mod uncontrolled;
+
+pub use deeponet::DeepONet;
+pub use uncontrolled::Uncontrolled;
+
+use crate::config::Config;
+use crate::random::Rng;
+use crate::swarm::{Observation, Swarm};
+use crate::Error;
+use cinoc_tape::{Leaves, Params, Var};
+
+/// A decision rule.
+pub trait Policy: Send + Sync {
+    /// Fresh parameters.
+    fn init(&self, rng: &mut Rng) -> Params;
+
+    /// Raw actions `[batch, agents, k]`, before the actuators' limits.
+    fn act<'t>(&self, theta: &Leaves<'t>, seen: &Observation<'t>) -> Var<'t>;
+
+    /// Multiplications and additions per agent and decision, counted twice as usual; for reports.
+    fn flops(&self) -> usize {
+        0
+    }
+}
+
+/// Names of all policies.
+pub const NAMES: &[&str] = &["deeponet", "uncontrolled"];
+
+/// The policy that a configuration names.
+pub fn build(config: &Config, swarm: &dyn Swarm) -> Result<Box<dyn Policy>, Error> {
+    match config.policy.kind.as_str() {
+        "deeponet" => Ok(Box::new(DeepONet::new(&config.policy, swarm.features(), swarm.action_width())?)),
+        "uncontrolled" => Ok(Box::new(Uncontrolled { action_width: swarm.action_width() })),
+        other => Err(Error::BadValue {
+            key: "policy.kind".into(),
+            value: format!("{other:?}"),
+            expected: format!("one of {}", NAMES.join(", ")),
+        }),
+    }
+}

@@ -1,0 +1,88 @@
+//! `heat1d`: the heat equation on an interval, tracked by mobile agents.
+
+use super::Problem;
+use crate::config::{Config, Numbers, ObserveConfig, PolicyConfig, SwarmConfig, TrainConfig, number};
+use crate::swarm::MobileLine;
+use crate::task::{Profile, Tracking};
+use cinoc_pde::equation::Heat1d;
+use cinoc_pde::{Grid, Real, Stepper};
+
+/// Names with numbers.
+pub(super) fn numbers<const N: usize>(pairs: [(&str, f64); N]) -> Numbers {
+    pairs.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+/// The paper's setting.
+pub(super) fn paper() -> Config {
+    Config {
+        problem: "heat1d".into(),
+        physics: numbers([("nodes", 100.0), ("length", 1.0), ("nu", 0.2), ("dt", 1e-3), ("ticks", 300.0)]),
+        swarm: SwarmConfig {
+            agents: 8,
+            sigma: 0.1,
+            kernel: "peak".into(),
+            u_limit: 40.0,
+            v_limit: 2.0,
+            start_margin: 0.2,
+            start_margin_other: 0.1,
+        },
+        observe: ObserveConfig { points: 20, window: 0.08, through_position: true, gain: 1.0 },
+        policy: PolicyConfig {
+            kind: "deeponet".into(),
+            branch: vec![64, 64],
+            trunk: vec![32, 32],
+            head: 32,
+            fusion: "concat".into(),
+        },
+        data: numbers([("start_length", 0.2), ("target_length", 0.4), ("nearer", 0.0)]),
+        cost: numbers([
+            ("track", 5.0),
+            ("effort", 1e-3),
+            ("bound", 100.0),
+            ("collide", 1.0),
+            ("accel", 0.1),
+            ("radius", 0.05),
+        ]),
+        train: TrainConfig {
+            batch: 32,
+            updates: 500,
+            schedule: "exp".into(),
+            rate: 1e-3,
+            rate_start: 0.0,
+            rate_end: 0.0,
+            warmup: 0,
+            half_life: 2000.0,
+            clip: 1.0,
+            validate_every: 25,
+            validate_instances: 64,
+            checkpoint_every: 10,
+            shard: 8,
+            segment: 1,
+            memory_mb: 1024,
+        },
+    }
+}
+
+/// Our recipe; `docs/training.md` says what each change is worth.
+pub(super) fn tune(_config: &mut Config) {}
+
+/// The problem of a configuration.
+pub(super) fn build(config: Config) -> Problem {
+    let grid = grid(&config);
+    let physics = |name| number(&config.physics, name);
+    let stepper = Heat1d::new(grid.clone(), physics("nu"), physics("dt"));
+    mobile_line(config, grid, Box::new(stepper), Profile::Bridge)
+}
+
+/// The interval of a configuration.
+pub(super) fn grid(config: &Config) -> Grid {
+    Grid::walls(number(&config.physics, "nodes") as usize, number(&config.physics, "length") as Real)
+}
+
+/// What all tracking problems on an interval share.
+pub(super) fn mobile_line(config: Config, grid: Grid, stepper: Box<dyn Stepper>, profile: Profile) -> Problem {
+    let swarm = MobileLine::new(&grid, &config.swarm, &config.observe, number(&config.physics, "dt"));
+    let task = Tracking::new(&grid, &config.data, &config.cost, profile);
+    let ticks = number(&config.physics, "ticks") as usize;
+    Problem { config, stepper, swarm: Box::new(swarm), task: Box::new(task), ticks, substeps: 1 }
+}

@@ -1,0 +1,153 @@
+//! Control problems by name. A new one is a file here and a word in [`NAMES`] and [`defaults`].
+
+mod fkpp1d;
+mod heat1d;
+
+use crate::config::{self, Config, Overlay};
+use crate::policy::{self, Policy};
+use crate::swarm::Swarm;
+use crate::task::Task;
+use crate::Error;
+use cinoc_pde::Stepper;
+
+/// Names of all problems.
+pub const NAMES: &[&str] = &["heat1d", "fkpp1d"];
+
+/// A control problem, ready to be rolled out.
+pub struct Problem {
+    /// All its settings.
+    pub config: Config,
+    /// The physics.
+    pub stepper: Box<dyn Stepper>,
+    /// The agents.
+    pub swarm: Box<dyn Swarm>,
+    /// What is wanted.
+    pub task: Box<dyn Task>,
+    /// Decisions per episode.
+    pub ticks: usize,
+    /// Steps of the equation per decision.
+    pub substeps: usize,
+}
+
+/// Which settings to start from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Preset {
+    /// Our own recipe.
+    Tuned,
+    /// The setting of the paper as the specification fixes it.
+    Paper,
+}
+
+/// The settings of a problem.
+pub fn defaults(name: &str, preset: Preset) -> Result<Config, Error> {
+    let mut config = match name {
+        "heat1d" => heat1d::paper(),
+        "fkpp1d" => fkpp1d::paper(),
+        _ => {
+            let nearest = NAMES.iter().find(|known| config::distance(name, known) <= 2);
+            let known = nearest.map_or_else(|| NAMES.join(", "), |known| format!("{known} (did you mean that?)"));
+            return Err(Error::UnknownProblem { name: name.into(), known });
+        }
+    };
+    if preset == Preset::Tuned {
+        match name {
+            "heat1d" => heat1d::tune(&mut config),
+            _ => fkpp1d::tune(&mut config),
+        }
+    }
+    Ok(config)
+}
+
+/// One line about a problem.
+pub fn about(name: &str) -> &'static str {
+    match name {
+        "heat1d" => "Heat equation on an interval: 8 mobile agents drive the temperature to a random target.",
+        "fkpp1d" => "Fisher–KPP reaction front: 20 mobile agents shape a growing population.",
+        _ => "",
+    }
+}
+
+impl Problem {
+    /// Builds what a configuration describes.
+    pub fn new(config: Config) -> Result<Self, Error> {
+        check(&config)?;
+        match config.problem.as_str() {
+            "heat1d" => Ok(heat1d::build(config)),
+            "fkpp1d" => Ok(fkpp1d::build(config)),
+            name => defaults(name, Preset::Paper).map(|_| unreachable!("registered but not built: {name}")),
+        }
+    }
+
+    /// The default settings of a problem with changes.
+    pub fn configure(name: &str, preset: Preset, changes: &Overlay) -> Result<Config, Error> {
+        config::overlay(&defaults(name, preset)?, changes)
+    }
+
+    /// The policy of the configuration.
+    pub fn policy(&self) -> Result<Box<dyn Policy>, Error> {
+        policy::build(&self.config, &*self.swarm)
+    }
+
+    /// Time between two decisions.
+    pub fn tick_time(&self) -> f64 {
+        self.stepper.dt() as f64 * self.substeps as f64
+    }
+}
+
+/// Values that would make no sense.
+fn check(config: &Config) -> Result<(), Error> {
+    let positive = [
+        ("swarm.agents", config.swarm.agents),
+        ("train.batch", config.train.batch),
+        ("train.shard", config.train.shard),
+        ("train.segment", config.train.segment),
+        ("train.validate_every", config.train.validate_every),
+        ("train.validate_instances", config.train.validate_instances),
+        ("train.checkpoint_every", config.train.checkpoint_every),
+        ("policy.head", config.policy.head),
+    ];
+    for (key, value) in positive {
+        if value == 0 {
+            return Err(Error::BadValue { key: key.into(), value: "0".into(), expected: "1 or more".into() });
+        }
+    }
+    let bad = |key: &str, value: String, expected: &str| Err(Error::BadValue { key: key.into(), value, expected: expected.into() });
+    let number = |name: &str| config.physics.get(name).copied();
+    if let Some(nodes) = number("nodes")
+        && (nodes < 4.0 || nodes.fract() != 0.0)
+    {
+        return bad("physics.nodes", nodes.to_string(), "a whole number of 4 or more");
+    }
+    if let Some(ticks) = number("ticks")
+        && (ticks < 2.0 || ticks.fract() != 0.0)
+    {
+        return bad("physics.ticks", ticks.to_string(), "a whole number of 2 or more");
+    }
+    for (name, value) in &config.physics {
+        if *value <= 0.0 {
+            return bad(&format!("physics.{name}"), value.to_string(), "above 0");
+        }
+    }
+    for (key, value) in [
+        ("swarm.sigma", config.swarm.sigma),
+        ("swarm.u_limit", config.swarm.u_limit),
+        ("swarm.v_limit", config.swarm.v_limit),
+        ("observe.window", config.observe.window),
+        ("train.rate", config.train.rate),
+        ("train.clip", config.train.clip),
+    ] {
+        if value <= 0.0 {
+            return bad(key, value.to_string(), "above 0");
+        }
+    }
+    if !(2..=64).contains(&config.observe.points) {
+        return bad("observe.points", config.observe.points.to_string(), "from 2 to 64");
+    }
+    if !["peak", "unit-mass"].contains(&config.swarm.kernel.as_str()) {
+        return bad("swarm.kernel", format!("{:?}", config.swarm.kernel), "\"peak\" or \"unit-mass\"");
+    }
+    if !["exp", "warmup-cosine"].contains(&config.train.schedule.as_str()) {
+        return bad("train.schedule", format!("{:?}", config.train.schedule), "\"exp\" or \"warmup-cosine\"");
+    }
+    Ok(())
+}

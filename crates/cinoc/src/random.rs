@@ -1,0 +1,63 @@
+//! Random numbers by counter: each draw has an address (seed, stream, index), so resuming needs no state and streams never overlap.
+
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+use rand_distr::{Distribution, StandardNormal, Uniform};
+
+/// What random numbers are for. Training, validation and test instances come from different streams, so they never coincide.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stream {
+    /// Initial weights.
+    Init = 1,
+    /// Training instances.
+    Train = 2,
+    /// Instances that choose the best checkpoint.
+    Validate = 3,
+    /// Held-out instances that scores are reported on.
+    Test = 4,
+    /// Which agents fail.
+    Failure = 5,
+}
+
+/// A generator for one address.
+pub struct Rng(ChaCha8Rng);
+
+impl Rng {
+    /// The generator of draw `index` of a stream.
+    pub fn new(seed: u64, stream: Stream, index: u64) -> Self {
+        let mut key = [0u8; 32];
+        key[..8].copy_from_slice(&seed.to_le_bytes());
+        key[8..16].copy_from_slice(&(stream as u64).to_le_bytes());
+        key[16..24].copy_from_slice(&index.to_le_bytes());
+        Self(ChaCha8Rng::from_seed(key))
+    }
+
+    /// A standard normal number.
+    pub fn normal(&mut self) -> f64 {
+        StandardNormal.sample(&mut self.0)
+    }
+
+    /// Several of them.
+    pub fn normals(&mut self, count: usize) -> Vec<f64> {
+        (0..count).map(|_| self.normal()).collect()
+    }
+
+    /// A number between two bounds.
+    ///
+    /// # Panics
+    /// Unless `low < high`, both finite.
+    pub fn uniform(&mut self, low: f64, high: f64) -> f64 {
+        Uniform::new(low, high).expect("two different finite bounds").sample(&mut self.0)
+    }
+
+    /// `count` different numbers below `bound`, in random order.
+    pub fn choose(&mut self, count: usize, bound: usize) -> Vec<usize> {
+        let mut all: Vec<usize> = (0..bound).collect();
+        for i in 0..count.min(bound) {
+            let j = i + self.uniform(0.0, (bound - i) as f64) as usize;
+            all.swap(i, j.min(bound - 1));
+        }
+        all.truncate(count);
+        all
+    }
+}

@@ -1,0 +1,336 @@
+//! Episodes: the one tick, and ticks in a row with their backward sweep.
+
+use crate::policy::Policy;
+use crate::task::{After, MAX_TERMS, Moment};
+use crate::{Problem, Real};
+use cinoc_tape::{Bars, Leaves, Memory, Params, Tape, Var, VarId};
+
+/// What changes from tick to tick.
+#[derive(Clone, Copy)]
+pub struct State<'t> {
+    /// The field, `[batch, nodes…]`.
+    pub z: Var<'t>,
+    /// The agents' positions, `[batch, agents, d]`.
+    pub xi: Var<'t>,
+    /// The action of the tick before, `[batch, agents, k]`.
+    pub previous: Var<'t>,
+}
+
+/// What stays.
+#[derive(Clone, Copy)]
+pub struct Given<'t> {
+    /// The field to be reached.
+    pub target: Var<'t>,
+    /// 1 for each living agent, 0 for a dead one, `[batch, agents]`.
+    pub alive: Var<'t>,
+}
+
+/// One decision: observe, act, push, step, move, cost. Everything that controls a field calls this.
+pub fn tick<'t>(
+    problem: &Problem,
+    policy: &dyn Policy,
+    theta: &Leaves<'t>,
+    state: State<'t>,
+    given: Given<'t>,
+    add_cost: &mut dyn FnMut(Var<'t>),
+) -> State<'t> {
+    let seen = problem.swarm.observe(state.z, given.target, state.xi);
+    let raw = policy.act(theta, &seen);
+    let action = problem.swarm.saturate(raw, given.alive);
+    apply(problem, action, state, given, add_cost)
+}
+
+/// The second half of a tick, for actions decided elsewhere.
+pub fn apply<'t>(
+    problem: &Problem,
+    action: Var<'t>,
+    state: State<'t>,
+    given: Given<'t>,
+    add_cost: &mut dyn FnMut(Var<'t>),
+) -> State<'t> {
+    let force = problem.swarm.actuate(action, state.xi);
+    let mut z = state.z;
+    for _ in 0..problem.substeps {
+        z = problem.stepper.step(z, force);
+    }
+    let xi = problem.swarm.advance(state.xi, action);
+    problem.task.cost(&After { z, target: given.target, xi, action, previous: state.previous }, add_cost);
+    State { z, xi, previous: action }
+}
+
+/// Several instances side by side.
+#[derive(Clone, Debug, Default)]
+pub struct Batch {
+    /// Number of instances.
+    pub size: usize,
+    /// Agents per instance.
+    pub agents: usize,
+    /// Fields at the start.
+    pub z: Vec<Real>,
+    /// Fields to be reached.
+    pub target: Vec<Real>,
+    /// Positions at the start.
+    pub xi: Vec<Real>,
+    /// Who is alive at the start.
+    pub alive: Vec<Real>,
+    /// Who is alive from a later tick on (counted from 0).
+    pub failure: Option<(usize, Vec<Real>)>,
+}
+
+impl Batch {
+    /// An empty batch for `agents` agents.
+    pub fn new(agents: usize) -> Self {
+        Self { agents, ..Self::default() }
+    }
+
+    /// Removes all instances, keeps the room.
+    pub fn clear(&mut self) {
+        self.size = 0;
+        [&mut self.z, &mut self.target, &mut self.xi, &mut self.alive].into_iter().for_each(Vec::clear);
+        self.failure = None;
+    }
+
+    /// Adds an instance with agents at `xi`.
+    pub fn push(&mut self, start: &[Real], target: &[Real], xi: &[Real]) {
+        self.size += 1;
+        self.z.extend_from_slice(start);
+        self.target.extend_from_slice(target);
+        self.xi.extend_from_slice(xi);
+        self.alive.resize(self.size * self.agents, 1.0);
+    }
+}
+
+/// How an episode ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// All ticks were made.
+    Finished,
+    /// A number was no longer finite after this tick (from 1).
+    Diverged {
+        /// Which one.
+        tick: usize,
+    },
+}
+
+/// What an observer of an episode is shown after each tick; tick 0 is the start, without action.
+pub struct Scene<'a> {
+    /// From 0 to `ticks`.
+    pub tick: usize,
+    /// Fields, `[batch, nodes…]`.
+    pub z: &'a [Real],
+    /// Positions, `[batch, agents, d]`.
+    pub xi: &'a [Real],
+    /// Actions, `[batch, agents, k]`; empty at tick 0.
+    pub action: &'a [Real],
+    /// Who is alive, `[batch, agents]`.
+    pub alive: &'a [Real],
+}
+
+/// The names of a segment's variables.
+#[derive(Clone, Default)]
+struct Marks {
+    /// z, ξ and previous action at the start and at the end.
+    first: Option<[VarId; 3]>,
+    last: Option<[VarId; 3]>,
+    /// The cost terms of each tick in turn.
+    terms: Vec<VarId>,
+}
+
+/// Episodes of one batch: working space that is reused from update to update.
+pub struct Rollout {
+    /// The instances.
+    pub batch: Batch,
+    /// Sum over ticks of weight·term for each term and instance, `[terms, batch]`.
+    pub costs: Vec<f64>,
+    /// Cotangents, of the parameters among them.
+    pub bars: Bars,
+    ticks: usize,
+    segment: usize,
+    keep: bool,
+    memories: Vec<Memory>,
+    marks: Vec<Marks>,
+    /// The state (z, ξ, previous action) at the start of each segment and at the end.
+    states: Vec<[Vec<Real>; 3]>,
+    state_bar: [Vec<Real>; 3],
+    seed: Vec<Real>,
+}
+
+impl Rollout {
+    /// For episodes of `ticks` ticks, recorded in segments of `segment` ticks. With `keep` all segments stay in memory until the
+    /// backward sweep; without, each is computed once more when its turn comes. The gradient is the same.
+    pub fn new(ticks: usize, segment: usize, keep: bool, agents: usize) -> Self {
+        let segments = ticks.div_ceil(segment);
+        Self {
+            batch: Batch::new(agents),
+            costs: Vec::new(),
+            bars: Bars::default(),
+            ticks,
+            segment,
+            keep,
+            memories: (0..if keep { segments } else { 1 }).map(|_| Memory::default()).collect(),
+            marks: vec![Marks::default(); segments],
+            states: vec![Default::default(); segments + 1],
+            state_bar: Default::default(),
+            seed: Vec::new(),
+        }
+    }
+
+    /// Rolls the batch out. `watch` sees every tick if segments are single ticks, else the end of each segment.
+    pub fn forward(
+        &mut self,
+        problem: &Problem,
+        policy: &dyn Policy,
+        params: &Params,
+        train: bool,
+        watch: &mut dyn FnMut(&Scene),
+    ) -> Outcome {
+        let size = self.batch.size;
+        let actions = size * self.batch.agents * problem.swarm.action_width();
+        let [z, xi, previous] = &mut self.states[0];
+        copy(z, &self.batch.z);
+        copy(xi, &self.batch.xi);
+        previous.clear();
+        previous.resize(actions, 0.0);
+        self.costs.clear();
+        self.costs.resize(problem.task.terms().len() * size, 0.0);
+        watch(&Scene { tick: 0, z: &self.batch.z, xi: &self.batch.xi, action: &[], alive: self.alive(0) });
+        for s in 0..self.marks.len() {
+            let slot = if self.keep { s } else { 0 };
+            self.record(problem, policy, params, train, s, slot);
+            let memory = &self.memories[slot];
+            let end = ((s + 1) * self.segment).min(self.ticks);
+            for (i, id) in self.marks[s].last.expect("just recorded").into_iter().enumerate() {
+                copy(&mut self.states[s + 1][i], memory.value(params.shared(), id));
+            }
+            let terms = problem.task.terms().len();
+            for (t, ids) in self.marks[s].terms.chunks_exact(terms).enumerate() {
+                let tick = s * self.segment + t + 1;
+                for (term, id) in ids.iter().enumerate() {
+                    let weight = problem.task.weight(term, tick, self.ticks);
+                    for (sum, c) in self.costs[term * size..][..size].iter_mut().zip(memory.value(params.shared(), *id)) {
+                        *sum += weight * *c as f64;
+                    }
+                }
+                if !self.costs.iter().all(|c| c.is_finite()) {
+                    return Outcome::Diverged { tick };
+                }
+            }
+            let [z, xi, action] = &self.states[s + 1];
+            watch(&Scene { tick: end, z, xi, action, alive: self.alive(end - 1) });
+        }
+        Outcome::Finished
+    }
+
+    /// Records segment `s` into memory `slot`.
+    fn record(&mut self, problem: &Problem, policy: &dyn Policy, params: &Params, train: bool, s: usize, slot: usize) {
+        let (size, agents) = (self.batch.size, self.batch.agents);
+        let tape = Tape::new(std::mem::take(&mut self.memories[slot]), params.shared());
+        let marks = &mut self.marks[s];
+        marks.terms.clear();
+        {
+            let theta = params.leaves(&tape, train);
+            let nodes = &problem.stepper.grid().nodes;
+            let mut field = [size; 4];
+            field[1..=nodes.len()].copy_from_slice(nodes);
+            let field = &field[..=nodes.len()];
+            let leaf = |shape: &[usize], x: &[Real]| if train { tape.input(shape, x) } else { tape.constant(shape, x) };
+            let [z, xi, previous] = &self.states[s];
+            let mut state = State {
+                z: leaf(field, z),
+                xi: leaf(&[size, agents, problem.swarm.dimensions()], xi),
+                previous: leaf(&[size, agents, problem.swarm.action_width()], previous),
+            };
+            marks.first = Some([state.z.id(), state.xi.id(), state.previous.id()]);
+            let target = tape.constant(field, &self.batch.target);
+            for t in s * self.segment..((s + 1) * self.segment).min(self.ticks) {
+                let alive = tape.constant([size, agents], alive_at(&self.batch, t));
+                let before = marks.terms.len();
+                state = tick(problem, policy, &theta, state, Given { target, alive }, &mut |term| marks.terms.push(term.id()));
+                assert!(marks.terms.len() - before == problem.task.terms().len() && marks.terms.len() - before <= MAX_TERMS);
+            }
+            marks.last = Some([state.z.id(), state.xi.id(), state.previous.id()]);
+        }
+        self.memories[slot] = tape.into_memory();
+    }
+
+    /// Adds the gradient of `share · Σ over instances of the cost` to the parameters' cotangents in [`Rollout::bars`].
+    /// To be called after a [`forward`](Self::forward) with `train`.
+    pub fn backward(&mut self, problem: &Problem, policy: &dyn Policy, params: &Params, share: f64) {
+        let terms = problem.task.terms().len();
+        for s in (0..self.marks.len()).rev() {
+            let slot = if self.keep { s } else { 0 };
+            if !self.keep && s + 1 < self.marks.len() {
+                self.record(problem, policy, params, true, s, slot);
+            }
+            let memory = &self.memories[slot];
+            self.bars.start(memory, params.theta().len());
+            let marks = &self.marks[s];
+            if s + 1 < self.marks.len() {
+                for (id, bar) in marks.last.expect("recorded").into_iter().zip(&self.state_bar) {
+                    self.bars.seed(memory, id, bar);
+                }
+            }
+            for (t, ids) in marks.terms.chunks_exact(terms).enumerate() {
+                for (term, id) in ids.iter().enumerate() {
+                    let weight = problem.task.weight(term, s * self.segment + t + 1, self.ticks);
+                    self.seed.clear();
+                    self.seed.resize(self.batch.size, (share * weight) as Real);
+                    self.bars.seed(memory, *id, &self.seed);
+                }
+            }
+            memory.backward(params.shared(), &mut self.bars);
+            for (i, id) in marks.first.expect("recorded").into_iter().enumerate() {
+                let bar = self.bars.of(memory, id);
+                let kept = &mut self.state_bar[i];
+                kept.clear();
+                if bar.is_empty() {
+                    kept.resize(self.states[s][i].len(), 0.0);
+                } else {
+                    kept.extend_from_slice(bar);
+                }
+            }
+        }
+    }
+
+    /// Cotangents of the start: field, positions.
+    pub fn start_bars(&self) -> (&[Real], &[Real]) {
+        (&self.state_bar[0], &self.state_bar[1])
+    }
+
+    /// The state at the end: field, positions.
+    pub fn end(&self) -> (&[Real], &[Real]) {
+        let [z, xi, _] = self.states.last().expect("at least the start");
+        (z, xi)
+    }
+
+    /// Bytes held by recorded segments.
+    pub fn bytes(&self) -> usize {
+        self.memories.iter().map(Memory::bytes).sum()
+    }
+
+    fn alive(&self, tick: usize) -> &[Real] {
+        alive_at(&self.batch, tick)
+    }
+
+    /// The batch's instance `i` at the end of tick `scene.tick`, for scoring.
+    pub fn moment<'a>(batch: &'a Batch, scene: &Scene<'a>, ticks: usize, i: usize) -> Moment<'a> {
+        let part = |x: &'a [Real]| {
+            let n = x.len() / batch.size;
+            &x[i * n..(i + 1) * n]
+        };
+        Moment { tick: scene.tick, ticks, z: part(scene.z), target: part(&batch.target), xi: part(scene.xi) }
+    }
+}
+
+/// Who is alive during tick `tick` (from 0).
+fn alive_at(batch: &Batch, tick: usize) -> &[Real] {
+    match &batch.failure {
+        Some((from, alive)) if tick >= *from => alive,
+        _ => &batch.alive,
+    }
+}
+
+fn copy(to: &mut Vec<Real>, from: &[Real]) {
+    to.clear();
+    to.extend_from_slice(from);
+}

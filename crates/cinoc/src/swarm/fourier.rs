@@ -1,0 +1,50 @@
+//! Features of a position.
+
+use crate::Real;
+use cinoc_tape::{Cotangents, Inputs, Op, Shape};
+
+/// `sin(κkx)` for k = 1, 2, 4, 8, then `cos`, for each coordinate scaled to [0, 1]. Input `[batch, agents, d]`, output `[batch, agents, 8d]`.
+///
+/// The higher frequencies follow from the first by doubling the angle: one sine and one cosine per coordinate.
+pub struct Fourier {
+    /// κ/L of each coordinate.
+    rates: Vec<Real>,
+}
+
+impl Fourier {
+    /// Coordinates of lengths `lengths`; κ = π with walls, 2π on a ring.
+    pub fn new(lengths: &[Real], kappa: f64) -> Self {
+        Self { rates: lengths.iter().map(|&length| (kappa / length as f64) as Real).collect() }
+    }
+}
+
+impl Op for Fourier {
+    fn name(&self) -> &'static str {
+        "fourier"
+    }
+
+    fn shape(&self, x: &[Shape]) -> Shape {
+        assert_eq!(x[0].last(), self.rates.len(), "fourier: positions {:?}", x[0]);
+        x[0].with_last(8 * self.rates.len())
+    }
+
+    fn forward(&self, x: &Inputs, y: &mut [Real], _: &mut [Real], _: &mut [Real]) {
+        for (i, (y, x)) in y.chunks_exact_mut(8).zip(&x[0]).enumerate() {
+            let (mut sin, mut cos) = (self.rates[i % self.rates.len()] * x).sin_cos();
+            for k in 0..4 {
+                (y[k], y[4 + k]) = (sin, cos);
+                (sin, cos) = (2.0 * sin * cos, 1.0 - 2.0 * sin * sin);
+            }
+        }
+    }
+
+    fn vjp(&self, _: &Inputs, y: &[Real], y_bar: &[Real], _: &[Real], bars: &mut Cotangents, _: &mut [Real]) {
+        let Some(x_bar) = bars.get(0) else { return };
+        for (i, (x_bar, (y, y_bar))) in x_bar.iter_mut().zip(y.chunks_exact(8).zip(y_bar.chunks_exact(8))).enumerate() {
+            let rate = self.rates[i % self.rates.len()];
+            for (k, times) in [1.0, 2.0, 4.0, 8.0].into_iter().enumerate() {
+                *x_bar += rate * times * (y_bar[k] * y[4 + k] - y_bar[4 + k] * y[k]);
+            }
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! What agents feel, how they push, how they move.
+
+mod advance;
+mod force1d;
+mod fourier;
+mod line;
+mod observe1d;
+mod saturate;
+
+pub use advance::Advance;
+pub use force1d::Force1d;
+pub use fourier::Fourier;
+pub use line::MobileLine;
+pub use observe1d::Observe1d;
+pub use saturate::Saturate;
+
+use crate::Real;
+use cinoc_tape::Var;
+
+/// What the policy is shown.
+#[derive(Clone, Copy)]
+pub struct Observation<'t> {
+    /// The field around each agent, `[batch, agents, features]`.
+    pub patch: Var<'t>,
+    /// Features of each agent's position, `[batch, agents, features]`.
+    pub position: Var<'t>,
+}
+
+/// A kind of agents. Their number is a property of the state, never of the swarm.
+pub trait Swarm: Send + Sync {
+    /// Space dimensions of a position.
+    fn dimensions(&self) -> usize;
+
+    /// Numbers per action: the push, then the velocity.
+    fn action_width(&self) -> usize;
+
+    /// Features per agent in [`Observation::patch`] and [`Observation::position`].
+    fn features(&self) -> (usize, usize);
+
+    /// Where `agents` agents start, `[agents, dimensions]`.
+    fn start(&self, agents: usize) -> Vec<Real>;
+
+    /// What each agent sees.
+    fn observe<'t>(&self, z: Var<'t>, target: Var<'t>, xi: Var<'t>) -> Observation<'t>;
+
+    /// Raw outputs of a policy held inside the actuators' limits; a dead agent (`alive` = 0) does nothing.
+    fn saturate<'t>(&self, raw: Var<'t>, alive: Var<'t>) -> Var<'t>;
+
+    /// The force of all agents on the field.
+    fn actuate<'t>(&self, action: Var<'t>, xi: Var<'t>) -> Var<'t>;
+
+    /// The positions one tick later.
+    fn advance<'t>(&self, xi: Var<'t>, action: Var<'t>) -> Var<'t>;
+}

@@ -1,0 +1,215 @@
+//! Terms of a stage cost: each a mean over space, agents or pairs, never a sum.
+
+use crate::Real;
+use cinoc_tape::{Cotangents, Inputs, Op, Shape};
+
+/// Calls `f(instance, its elements)` for each instance of an array.
+fn each<'a>(x: &'a [Real], batch: usize) -> impl Iterator<Item = &'a [Real]> {
+    x.chunks_exact(x.len() / batch)
+}
+
+fn batch_of(x: &[Shape]) -> Shape {
+    Shape::new(&x[0].sizes()[..1])
+}
+
+/// Mean over the grid of `(z − z*)²`. Inputs: `z`, `z*`, both `[batch, …]`; output `[batch]`.
+pub struct SquaredError;
+
+impl Op for SquaredError {
+    fn name(&self) -> &'static str {
+        "squared error"
+    }
+
+    fn shape(&self, x: &[Shape]) -> Shape {
+        assert_eq!(x[0], x[1], "squared error");
+        batch_of(x)
+    }
+
+    fn forward(&self, x: &Inputs, y: &mut [Real], _: &mut [Real], _: &mut [Real]) {
+        let batch = y.len();
+        for ((y, z), target) in y.iter_mut().zip(each(&x[0], batch)).zip(each(&x[1], batch)) {
+            let sum: Real = z.iter().zip(target).map(|(z, t)| (z - t) * (z - t)).sum();
+            *y = sum / z.len() as Real;
+        }
+    }
+
+    fn vjp(&self, x: &Inputs, _: &[Real], y_bar: &[Real], _: &[Real], bars: &mut Cotangents, _: &mut [Real]) {
+        let size = x[0].len() / y_bar.len();
+        for (input, sign) in [(0, 2.0), (1, -2.0)] {
+            let Some(bar) = bars.get(input) else { continue };
+            for (b, bar) in bar.chunks_exact_mut(size).enumerate() {
+                let factor = sign * y_bar[b] / size as Real;
+                let (z, target) = (&x[0][b * size..][..size], &x[1][b * size..][..size]);
+                for i in 0..size {
+                    bar[i] += factor * (z[i] - target[i]);
+                }
+            }
+        }
+    }
+}
+
+/// Mean over agents of `Σ_c w_c·a_c²` over the components of an action. Input `[batch, agents, k]`; output `[batch]`.
+pub struct Effort {
+    /// Weight of each component.
+    pub weights: Vec<Real>,
+}
+
+impl Op for Effort {
+    fn name(&self) -> &'static str {
+        "effort"
+    }
+
+    fn shape(&self, x: &[Shape]) -> Shape {
+        assert_eq!(x[0].last(), self.weights.len(), "effort: actions {:?}", x[0]);
+        batch_of(x)
+    }
+
+    fn forward(&self, x: &Inputs, y: &mut [Real], _: &mut [Real], _: &mut [Real]) {
+        let (batch, k) = (y.len(), self.weights.len());
+        for (y, actions) in y.iter_mut().zip(each(&x[0], batch)) {
+            let sum: Real = actions.iter().enumerate().map(|(i, a)| self.weights[i % k] * a * a).sum();
+            *y = sum * k as Real / actions.len() as Real;
+        }
+    }
+
+    fn vjp(&self, x: &Inputs, _: &[Real], y_bar: &[Real], _: &[Real], bars: &mut Cotangents, _: &mut [Real]) {
+        let (size, k) = (x[0].len() / y_bar.len(), self.weights.len());
+        let Some(bar) = bars.get(0) else { return };
+        for (i, bar) in bar.iter_mut().enumerate() {
+            *bar += 2.0 * self.weights[i % k] * x[0][i] * y_bar[i / size] * k as Real / size as Real;
+        }
+    }
+}
+
+/// Mean over agents of `relu(low − ξ)² + relu(ξ − high)²`, summed over components. Input `[batch, agents, d]`; output `[batch]`.
+pub struct Margin {
+    /// Lower edge.
+    pub low: Real,
+    /// Upper edge.
+    pub high: Real,
+}
+
+impl Margin {
+    /// How far outside, with its sign.
+    fn excess(&self, xi: Real) -> Real {
+        (xi - self.high).max(0.0) - (self.low - xi).max(0.0)
+    }
+}
+
+impl Op for Margin {
+    fn name(&self) -> &'static str {
+        "margin"
+    }
+
+    fn shape(&self, x: &[Shape]) -> Shape {
+        batch_of(x)
+    }
+
+    fn forward(&self, x: &Inputs, y: &mut [Real], _: &mut [Real], _: &mut [Real]) {
+        let agents = x.shape(0).sizes()[1] as Real;
+        let batch = y.len();
+        for (y, xi) in y.iter_mut().zip(each(&x[0], batch)) {
+            *y = xi.iter().map(|&xi| self.excess(xi) * self.excess(xi)).sum::<Real>() / agents;
+        }
+    }
+
+    fn vjp(&self, x: &Inputs, _: &[Real], y_bar: &[Real], _: &[Real], bars: &mut Cotangents, _: &mut [Real]) {
+        let (size, agents) = (x[0].len() / y_bar.len(), x.shape(0).sizes()[1] as Real);
+        let Some(bar) = bars.get(0) else { return };
+        for (i, bar) in bar.iter_mut().enumerate() {
+            *bar += 2.0 * self.excess(x[0][i]) * y_bar[i / size] / agents;
+        }
+    }
+}
+
+/// Mean over all M² ordered pairs of `relu(R − |ξᵢ−ξⱼ|)²`, an agent with itself counting as zero. Input `[batch, agents, d]`; output `[batch]`.
+pub struct Collision {
+    /// Distance `R` from which on agents do not mind each other.
+    pub radius: Real,
+}
+
+impl Collision {
+    /// Calls `f(i, j, R − distance, distance)` for each pair `i < j` that is too close.
+    fn close_pairs(&self, xi: &[Real], d: usize, mut f: impl FnMut(usize, usize, Real, Real)) {
+        let agents = xi.len() / d;
+        for i in 0..agents {
+            for j in i + 1..agents {
+                let squared: Real = (0..d).map(|c| (xi[i * d + c] - xi[j * d + c]).powi(2)).sum();
+                if squared < self.radius * self.radius {
+                    let distance = squared.sqrt();
+                    f(i, j, self.radius - distance, distance);
+                }
+            }
+        }
+    }
+}
+
+impl Op for Collision {
+    fn name(&self) -> &'static str {
+        "collision"
+    }
+
+    fn shape(&self, x: &[Shape]) -> Shape {
+        batch_of(x)
+    }
+
+    fn forward(&self, x: &Inputs, y: &mut [Real], _: &mut [Real], _: &mut [Real]) {
+        let &[batch, agents, d] = x.shape(0).sizes() else { panic!("collision: positions {:?}", x.shape(0)) };
+        for (y, xi) in y.iter_mut().zip(each(&x[0], batch)) {
+            *y = 0.0;
+            self.close_pairs(xi, d, |_, _, gap, _| *y += 2.0 * gap * gap);
+            *y /= (agents * agents) as Real;
+        }
+    }
+
+    fn vjp(&self, x: &Inputs, _: &[Real], y_bar: &[Real], _: &[Real], bars: &mut Cotangents, _: &mut [Real]) {
+        let &[batch, agents, d] = x.shape(0).sizes() else { unreachable!() };
+        let Some(bar) = bars.get(0) else { return };
+        for (b, xi) in each(&x[0], batch).enumerate() {
+            let bar = &mut bar[b * agents * d..][..agents * d];
+            let factor = -4.0 * y_bar[b] / (agents * agents) as Real;
+            self.close_pairs(xi, d, |i, j, gap, distance| {
+                // The direction from one agent to another at the same place is no direction: its derivative is zero.
+                if distance > 0.0 {
+                    for c in 0..d {
+                        let push = factor * gap * (xi[i * d + c] - xi[j * d + c]) / distance;
+                        bar[i * d + c] += push;
+                        bar[j * d + c] -= push;
+                    }
+                }
+            });
+        }
+    }
+}
+
+/// Mean over agents of `|v_t − v_{t−1}|²`. Inputs: this action and the previous one, `[batch, agents, k]`; the velocity is all but the first component.
+pub struct Acceleration;
+
+impl Op for Acceleration {
+    fn name(&self) -> &'static str {
+        "acceleration"
+    }
+
+    fn shape(&self, x: &[Shape]) -> Shape {
+        assert_eq!(x[0], x[1], "acceleration");
+        batch_of(x)
+    }
+
+    fn forward(&self, x: &Inputs, y: &mut [Real], _: &mut [Real], _: &mut [Real]) {
+        let &[batch, agents, k] = x.shape(0).sizes() else { panic!("acceleration: actions {:?}", x.shape(0)) };
+        for ((y, now), before) in y.iter_mut().zip(each(&x[0], batch)).zip(each(&x[1], batch)) {
+            let changes = now.iter().zip(before).enumerate().filter(|(i, _)| i % k > 0);
+            *y = changes.map(|(_, (a, b))| (a - b) * (a - b)).sum::<Real>() / agents as Real;
+        }
+    }
+
+    fn vjp(&self, x: &Inputs, _: &[Real], y_bar: &[Real], _: &[Real], bars: &mut Cotangents, _: &mut [Real]) {
+        let &[_, agents, k] = x.shape(0).sizes() else { unreachable!() };
+        for (input, sign) in [(0, 2.0), (1, -2.0)] {
+            let Some(bar) = bars.get(input) else { continue };
+            for (i, bar) in bar.iter_mut().enumerate().filter(|(i, _)| i % k > 0) {
+                *bar += sign * y_bar[i / (agents * k)] * (x[0][i] - x[1][i]) / agents as Real;
+            }
+        }
+    }
+}

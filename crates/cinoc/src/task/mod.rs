@@ -1,0 +1,82 @@
+//! What is wanted of the field: instances, cost and score.
+
+mod cost;
+mod tracking;
+
+pub use cost::{Acceleration, Collision, Effort, Margin, SquaredError};
+pub use tracking::{Profile, Tracking};
+
+use crate::Real;
+use crate::random::Rng;
+use cinoc_tape::Var;
+
+/// The most terms a cost can have.
+pub const MAX_TERMS: usize = 8;
+
+/// One episode's givens.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Instance {
+    /// The field at the start.
+    pub start: Vec<Real>,
+    /// The field to be reached.
+    pub target: Vec<Real>,
+}
+
+/// What instances are for: training may draw them differently, scores never do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Use {
+    /// To learn from.
+    Training,
+    /// To be scored on.
+    Scoring,
+}
+
+/// The state after a tick and the action that led to it.
+#[derive(Clone, Copy)]
+pub struct After<'t> {
+    /// The field.
+    pub z: Var<'t>,
+    /// What it should be.
+    pub target: Var<'t>,
+    /// The agents' positions.
+    pub xi: Var<'t>,
+    /// The action of this tick.
+    pub action: Var<'t>,
+    /// The action of the tick before.
+    pub previous: Var<'t>,
+}
+
+/// One instance at one tick, as numbers.
+pub struct Moment<'a> {
+    /// From 1 to `ticks`.
+    pub tick: usize,
+    /// Length of the episode.
+    pub ticks: usize,
+    /// The field.
+    pub z: &'a [Real],
+    /// What it should be.
+    pub target: &'a [Real],
+    /// The agents' positions.
+    pub xi: &'a [Real],
+}
+
+/// A control task.
+pub trait Task: Send + Sync {
+    /// Draws an instance.
+    fn sample(&self, rng: &mut Rng, purpose: Use) -> Instance;
+
+    /// Names of the cost terms, at most [`MAX_TERMS`].
+    fn terms(&self) -> &[&'static str];
+
+    /// Weight of a term at a tick (from 1 to `ticks`): the cost of an episode is the sum of weight·term over ticks and terms.
+    fn weight(&self, term: usize, tick: usize, ticks: usize) -> f64;
+
+    /// Each term of the stage cost, `[batch]`.
+    fn cost<'t>(&self, after: &After<'t>, add: &mut dyn FnMut(Var<'t>));
+
+    /// Names of what is measured for reports; the first is the score.
+    fn measures(&self) -> &[&'static str];
+
+    /// Updates the measures of one instance, which start at zero, after a tick.
+    fn measure(&self, moment: &Moment, measures: &mut [f64]);
+}
