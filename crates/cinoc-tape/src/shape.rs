@@ -6,7 +6,7 @@ use std::fmt;
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 pub struct Shape {
     sizes: [usize; Self::AXES],
-    rank: usize,
+    rank: u8,
 }
 
 impl Shape {
@@ -17,14 +17,14 @@ impl Shape {
     /// With more than four axes.
     pub fn new(sizes: &[usize]) -> Self {
         assert!(sizes.len() <= Self::AXES, "an array has at most {} axes, not {}", Self::AXES, sizes.len());
-        let mut shape = Self { sizes: [1; Self::AXES], rank: sizes.len() };
+        let mut shape = Self { sizes: [1; Self::AXES], rank: sizes.len() as u8 };
         shape.sizes[..sizes.len()].copy_from_slice(sizes);
         shape
     }
 
     /// Size of each axis.
     pub fn sizes(&self) -> &[usize] {
-        &self.sizes[..self.rank]
+        &self.sizes[..self.rank as usize]
     }
 
     /// Number of elements.
@@ -39,7 +39,7 @@ impl Shape {
 
     /// Number of rows: the elements divided by the last axis.
     pub fn rows(&self) -> usize {
-        self.sizes[..self.rank.saturating_sub(1)].iter().product()
+        self.sizes[..self.rank.saturating_sub(1) as usize].iter().product()
     }
 
     /// The same shape with another last axis.
@@ -48,7 +48,7 @@ impl Shape {
         if self.rank == 0 {
             return Self::new(&[size]);
         }
-        shape.sizes[self.rank - 1] = size;
+        shape.sizes[self.rank as usize - 1] = size;
         shape
     }
 }

@@ -164,7 +164,12 @@ impl<'t> Var<'t> {
 
     /// A network layer, `activation(x·w + b)`, fused.
     pub fn dense(self, layer: Layer<'t>, activation: Activation) -> Var<'t> {
-        self.tape.record(Dense { activation }, [self, layer.w, layer.b, layer.w_t])
+        self.tape.record(Dense { activation }, [layer.w, layer.b, layer.w_t, self])
+    }
+
+    /// The same for two inputs side by side, as if joined along the last axis.
+    pub fn dense_with(self, other: Var<'t>, layer: Layer<'t>, activation: Activation) -> Var<'t> {
+        self.tape.record(Dense { activation }, [layer.w, layer.b, layer.w_t, self, other])
     }
 
     /// `h/(‖h‖+1)` over the last axis, written with plain operations.

@@ -99,6 +99,34 @@ fn products_and_layers() {
 }
 
 #[test]
+fn pieces_count_as_joined() {
+    let (a, b, w, c) = (noise(10, 20), noise(15, 21), noise(20, 22), noise(4, 23));
+    let transposed: Vec<Real> = (0..20).map(|i| w[(i % 5) * 4 + i / 5]).collect();
+    let shapes: [&[usize]; 4] = [&[5, 2], &[5, 3], &[5, 4], &[4]];
+    let point: Point = vec![
+        (Shape::new(shapes[0]), a),
+        (Shape::new(shapes[1]), b),
+        (Shape::new(shapes[2]), w.clone()),
+        (Shape::new(shapes[3]), c),
+    ];
+    let y_bar = noise(20, 24);
+    let run = |joined: bool| {
+        pull_back(
+            &point,
+            &|x| {
+                let w_t = x[2].tape().constant([4, 5], &transposed);
+                let layer = Layer { w: x[2], w_t, b: x[3] };
+                if joined { x[0].join(x[1]).dense(layer, Activation::Tanh) } else { x[0].dense_with(x[1], layer, Activation::Tanh) }
+            },
+            Some(&y_bar),
+        )
+    };
+    let ((y, bars), (y_joined, bars_joined)) = (run(false), run(true));
+    let close = |a: &[Real], b: &[Real]| a.iter().zip(b).all(|(a, b)| (a - b).abs() < 2e-6);
+    assert!(close(&y, &y_joined) && bars.iter().zip(&bars_joined).all(|(a, b)| close(a, b)));
+}
+
+#[test]
 fn a_wrong_derivative_is_found() {
     let point: Point = vec![(Shape::new(&[3]), noise(3, 11))];
     // The value depends on x twice, the derivative sees it once.

@@ -39,16 +39,31 @@ impl<'a> Left<'a> {
     }
 }
 
-/// `C[m,n] = start + A[m,k]·B[k,n]`, all row-major but for the choice in [`Left`].
+/// The right operand: row `p` starts at `values[p·stride]`, so that it may be some columns of a wider matrix.
+#[derive(Clone, Copy)]
+pub struct Right<'a> {
+    values: &'a [Real],
+    stride: usize,
+}
+
+impl<'a> Right<'a> {
+    /// The columns from `first` on of a row-major matrix with `columns` columns.
+    pub fn columns(values: &'a [Real], columns: usize, first: usize) -> Self {
+        Self { values: &values[first..], stride: columns }
+    }
+}
+
+/// `C[m,n] = start + A[m,k]·B[k,n]`.
 ///
 /// # Panics
 /// When a slice is shorter than its sizes say.
-pub fn gemm(m: usize, n: usize, k: usize, a: Left, b: &[Real], c: &mut [Real], start: Start) {
+pub fn gemm(m: usize, n: usize, k: usize, a: Left, b: Right, c: &mut [Real], start: Start) {
     if m == 0 || n == 0 {
         return;
     }
     assert!(k == 0 || a.values.len() > (m - 1) * a.row + (k - 1) * a.column, "gemm: left operand too short");
-    assert!(b.len() >= k * n && c.len() >= m * n, "gemm: {} and {} numbers for {k}x{n} and {m}x{n}", b.len(), c.len());
+    assert!(k == 0 || b.values.len() >= (k - 1) * b.stride + n, "gemm: right operand too short for {k}x{n}");
+    assert!(c.len() >= m * n, "gemm: {} numbers for {m}x{n}", c.len());
     if let Start::Bias(bias) = start {
         assert!(bias.len() >= n, "gemm: bias of {} for {n} columns", bias.len());
     }
@@ -60,7 +75,7 @@ struct Gemm<'a> {
     n: usize,
     k: usize,
     a: Left<'a>,
-    b: &'a [Real],
+    b: Right<'a>,
     c: &'a mut [Real],
     start: Start<'a>,
 }
@@ -77,7 +92,7 @@ impl WithSimd for Gemm<'_> {
         while j < n {
             let left = n - j;
             let panel =
-                Panel { simd, m: self.m, n, k: self.k, a: self.a, b: self.b.as_ptr(), c, start: self.start, j, width: left };
+                Panel { simd, m: self.m, n, k: self.k, a: self.a, b: self.b, c, start: self.start, j, width: left };
             // SAFETY: `gemm` checked the lengths; every panel stays inside `n` columns and `m` rows.
             unsafe {
                 j += match (S::REGISTER_COUNT >= 32, left / lanes) {
@@ -101,7 +116,7 @@ struct Panel<'a, S> {
     n: usize,
     k: usize,
     a: Left<'a>,
-    b: *const Real,
+    b: Right<'a>,
     c: *mut Real,
     start: Start<'a>,
     j: usize,
@@ -150,7 +165,7 @@ impl<S: Simd> Panel<'_, S> {
                 }
             }
             let mut left = a.values.as_ptr().add(i * a.row);
-            let mut right = self.b.add(self.j);
+            let mut right = self.b.values.as_ptr().add(self.j);
             for _ in 0..k {
                 let mut row = [lane::splat(simd, 0.0); V];
                 for v in 0..V {
@@ -163,7 +178,7 @@ impl<S: Simd> Panel<'_, S> {
                     }
                 }
                 left = left.wrapping_add(a.column);
-                right = right.wrapping_add(n);
+                right = right.wrapping_add(self.b.stride);
             }
             for r in 0..R {
                 for v in 0..V {
@@ -205,14 +220,14 @@ impl<S: Simd> Panel<'_, S> {
                 }
             }
             let mut left = a.values.as_ptr().add(i * a.row);
-            let mut right = self.b.add(self.j);
+            let mut right = self.b.values.as_ptr().add(self.j);
             for _ in 0..k {
                 let row = lane::load_masked(simd, mask, right);
                 for r in 0..R {
                     sum[r] = lane::fma(simd, lane::splat(simd, *left.add(r * a.row)), row, sum[r]);
                 }
                 left = left.wrapping_add(a.column);
-                right = right.wrapping_add(n);
+                right = right.wrapping_add(self.b.stride);
             }
             for r in 0..R {
                 lane::store_masked(simd, mask, c.add(r * n), sum[r]);
@@ -288,7 +303,7 @@ mod tests {
                 for left in [Left::rows(&a, k), Left::transposed(&transposed, m)] {
                     let mut c: Vec<Real> = (0..m * n).map(|i| number(i + 3)).collect();
                     let before = c.clone();
-                    gemm(m, n, k, left, &b, &mut c, start);
+                    gemm(m, n, k, left, Right::columns(&b, n, 0), &mut c, start);
                     for i in 0..m {
                         for j in 0..n {
                             let first = [0.0, before[i * n + j], bias[j]][base];

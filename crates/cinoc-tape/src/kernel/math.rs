@@ -31,6 +31,29 @@ pub fn tanh(x: Real) -> Real {
     x.tanh()
 }
 
+/// Hyperbolic tangent of |x| ≤ 1, as after a soft normalisation: an odd polynomial without division or clamp, at most 1.3e-7 off.
+/// (Coefficients fitted for least relative error.)
+#[inline(always)]
+#[cfg(not(feature = "f64"))]
+pub fn tanh_small(x: Real) -> Real {
+    let s = x * x;
+    let p = 1.041_022_5e-3;
+    let p = p * s - 6.203_379e-3;
+    let p = p * s + 2.028_998e-2;
+    let p = p * s - 5.345_703e-2;
+    let p = p * s + 1.332_520_4e-1;
+    let p = p * s - 3.333_284e-1;
+    let p = p * s + 9.999_999_5e-1;
+    x * p
+}
+
+/// Hyperbolic tangent of |x| ≤ 1.
+#[inline(always)]
+#[cfg(feature = "f64")]
+pub fn tanh_small(x: Real) -> Real {
+    x.tanh()
+}
+
 /// Exponential; in `f32` by `2^n · p(r)` with the polynomial of Cephes' `expf`, at most 2e-7 off relatively, zero below −87.
 #[inline(always)]
 #[cfg(not(feature = "f64"))]
@@ -60,6 +83,15 @@ pub fn exp(x: Real) -> Real {
     x.exp()
 }
 
+/// A whole number from 0 to 2²², held as a `Real`, as an index. A cast would not vectorise: it has to care for NaN and overflow.
+#[inline(always)]
+pub fn whole(x: Real) -> u32 {
+    #[cfg(not(feature = "f64"))]
+    return (x + 8_388_608.0).to_bits() & 0x7F_FFFF;
+    #[cfg(feature = "f64")]
+    return (x + 4_503_599_627_370_496.0).to_bits() as u32;
+}
+
 /// `y = tanh(x)` element by element.
 pub fn tanh_all(x: &[Real], y: &mut [Real]) {
     super::vectorise(
@@ -75,6 +107,21 @@ pub fn tanh_all(x: &[Real], y: &mut [Real]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn whole_numbers() {
+        for i in [0, 1, 2, 99, 4_194_303] {
+            assert_eq!(whole(i as Real), i);
+        }
+    }
+
+    #[test]
+    fn small_tanh_is_close_to_the_standard_library() {
+        for i in -10_000..=10_000 {
+            let x = i as Real * 1e-4;
+            assert!((tanh_small(x) as f64 - (x as f64).tanh()).abs() < 1.3e-7, "tanh({x})");
+        }
+    }
 
     #[test]
     fn tanh_and_exp_are_close_to_the_standard_library() {

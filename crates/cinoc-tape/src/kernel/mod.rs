@@ -7,6 +7,7 @@
 
 pub mod buffer;
 pub mod gemm;
+pub mod interpolate;
 pub mod math;
 
 use std::sync::OnceLock;

@@ -1,7 +1,7 @@
 //! A network layer: product, bias, normalisation and activation in one operation.
 
 use super::{Cotangents, Inputs, Op};
-use crate::kernel::gemm::{Left, Start, gemm};
+use crate::kernel::gemm::{Left, Right, Start, gemm};
 use crate::kernel::{math, vectorise};
 use crate::{Real, Shape};
 
@@ -16,12 +16,17 @@ pub enum Activation {
     SoftTanh,
 }
 
-/// `activation(x·w + b)`. Inputs: `x [rows, in]`, `w [in, out]`, `b [out]`, and `w` transposed, a constant, for the backward pass.
+/// `activation(x·w + b)`. Inputs: `w [in, out]`, `b [out]`, `w` transposed (a constant, for the backward pass), then `x [rows, in]`.
+///
+/// `x` may come in several pieces, which count as joined along the last axis without being copied.
 #[derive(Clone, Copy, Debug)]
 pub struct Dense {
     /// What follows the linear part.
     pub activation: Activation,
 }
+
+/// Number of the first piece of `x` among the inputs.
+const X: usize = 3;
 
 impl Op for Dense {
     fn name(&self) -> &'static str {
@@ -29,26 +34,34 @@ impl Op for Dense {
     }
 
     fn shape(&self, x: &[Shape]) -> Shape {
-        let fits = x[1].sizes() == [x[0].last(), x[2].count()] && x[3].sizes() == [x[1].sizes()[1], x[1].sizes()[0]];
-        assert!(fits, "dense: input {:?}, weights {:?}, biases {:?}", x[0], x[1], x[2]);
-        x[0].with_last(x[2].count())
+        let inputs: usize = x[X..].iter().map(Shape::last).sum();
+        let fits = x[0].sizes() == [inputs, x[1].count()] && x[2].sizes() == [x[1].count(), inputs];
+        assert!(fits, "dense: inputs {:?}, weights {:?}, biases {:?}", &x[X..], x[0], x[1]);
+        assert!(x[X..].iter().all(|piece| piece.rows() == x[X].rows()), "dense: inputs {:?}", &x[X..]);
+        x[X].with_last(x[1].count())
     }
 
     fn saved(&self, x: &[Shape]) -> usize {
         match self.activation {
             // The normalised rows and, behind them, 1/(‖h‖+1) of each.
-            Activation::SoftTanh => x[0].rows() * (x[2].count() + 1),
+            Activation::SoftTanh => x[X].rows() * (x[1].count() + 1),
             _ => 0,
         }
     }
 
     fn scratch(&self, x: &[Shape]) -> usize {
-        x[0].rows() * x[2].count()
+        x[X].rows() * x[1].count()
     }
 
     fn forward(&self, x: &Inputs, y: &mut [Real], saved: &mut [Real], _: &mut [Real]) {
-        let (rows, k, n) = (x.shape(0).rows(), x.shape(0).last(), x.shape(2).count());
-        gemm(rows, n, k, Left::rows(&x[0], k), &x[1], y, Start::Bias(&x[2]));
+        let (rows, n) = (x.shape(X).rows(), x.shape(1).count());
+        let mut first = 0;
+        for piece in X..x.count() {
+            let k = x.shape(piece).last();
+            let start = if first == 0 { Start::Bias(&x[1]) } else { Start::Add };
+            gemm(rows, n, k, Left::rows(&x[piece], k), Right::columns(&x[0][first * n..], n, 0), y, start);
+            first += k;
+        }
         match self.activation {
             Activation::Linear => {}
             Activation::Tanh => vectorise(
@@ -65,7 +78,8 @@ impl Op for Dense {
                             scale[i] = 1.0 / (sum(h, h).sqrt() + 1.0);
                             for (h, s) in h.iter_mut().zip(s) {
                                 *s = *h * scale[i];
-                                *h = math::tanh(*s);
+                                // ‖s‖ < 1, so a short polynomial does.
+                                *h = math::tanh_small(*s);
                             }
                         }
                     },
@@ -75,7 +89,7 @@ impl Op for Dense {
     }
 
     fn vjp(&self, x: &Inputs, y: &[Real], y_bar: &[Real], saved: &[Real], bars: &mut Cotangents, scratch: &mut [Real]) {
-        let (rows, k, n) = (x.shape(0).rows(), x.shape(0).last(), x.shape(2).count());
+        let (rows, n) = (x.shape(X).rows(), x.shape(1).count());
         let h_bar: &[Real] = match self.activation {
             Activation::Linear => y_bar,
             Activation::Tanh => {
@@ -111,17 +125,29 @@ impl Op for Dense {
                 scratch
             }
         };
-        if let Some((x_bar, fresh)) = bars.slot(0) {
-            let start = if fresh { Start::Zero } else { Start::Add };
-            gemm(rows, k, n, Left::rows(h_bar, n), &x[3], x_bar, start);
-        }
-        if let Some(w_bar) = bars.get(1) {
-            gemm(k, n, rows, Left::transposed(&x[0], k), h_bar, w_bar, Start::Add);
-        }
-        if let Some(b_bar) = bars.get(2) {
-            for row in h_bar.chunks_exact(n) {
-                b_bar.iter_mut().zip(row).for_each(|(b_bar, h_bar)| *b_bar += h_bar);
+        let inputs = x.shape(0).sizes()[0];
+        let mut first = 0;
+        for piece in X..x.count() {
+            let k = x.shape(piece).last();
+            if let Some((x_bar, fresh)) = bars.slot(piece) {
+                let start = if fresh { Start::Zero } else { Start::Add };
+                gemm(rows, k, n, Left::rows(h_bar, n), Right::columns(&x[2], inputs, first), x_bar, start);
             }
+            if let Some(w_bar) = bars.get(0) {
+                let part = &mut w_bar[first * n..(first + k) * n];
+                gemm(k, n, rows, Left::transposed(&x[piece], k), Right::columns(h_bar, n, 0), part, Start::Add);
+            }
+            first += k;
+        }
+        if let Some(b_bar) = bars.get(1) {
+            vectorise(
+                #[inline(always)]
+                || {
+                    for row in h_bar.chunks_exact(n) {
+                        b_bar.iter_mut().zip(row).for_each(|(b_bar, h_bar)| *b_bar += h_bar);
+                    }
+                },
+            );
         }
     }
 }

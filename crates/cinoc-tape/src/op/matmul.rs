@@ -1,7 +1,7 @@
 //! Matrix product.
 
 use super::{Cotangents, Inputs, Op};
-use crate::kernel::gemm::{Left, Start, gemm};
+use crate::kernel::gemm::{Left, Right, Start, gemm};
 use crate::{Real, Shape};
 
 /// `[rows, k]·[k, n]`; leading axes of the first factor count as rows.
@@ -24,7 +24,7 @@ impl Op for MatMul {
 
     fn forward(&self, x: &Inputs, y: &mut [Real], _: &mut [Real], _: &mut [Real]) {
         let (k, n) = (x.shape(0).last(), x.shape(1).last());
-        gemm(x.shape(0).rows(), n, k, Left::rows(&x[0], k), &x[1], y, Start::Zero);
+        gemm(x.shape(0).rows(), n, k, Left::rows(&x[0], k), Right::columns(&x[1], n, 0), y, Start::Zero);
     }
 
     fn vjp(&self, x: &Inputs, _: &[Real], y_bar: &[Real], _: &[Real], bars: &mut Cotangents, scratch: &mut [Real]) {
@@ -35,10 +35,10 @@ impl Op for MatMul {
                     scratch[j * k + i] = x[1][i * n + j];
                 }
             }
-            gemm(rows, k, n, Left::rows(y_bar, n), scratch, a_bar, Start::Add);
+            gemm(rows, k, n, Left::rows(y_bar, n), Right::columns(scratch, k, 0), a_bar, Start::Add);
         }
         if let Some(b_bar) = bars.get(1) {
-            gemm(k, n, rows, Left::transposed(&x[0], k), y_bar, b_bar, Start::Add);
+            gemm(k, n, rows, Left::transposed(&x[0], k), Right::columns(y_bar, n, 0), b_bar, Start::Add);
         }
     }
 }

@@ -82,11 +82,11 @@ impl Policy for DeepONet {
         let branch = (0..self.branch).fold(seen.patch, |x, i| layer(i, x));
         let after = self.branch + self.trunk;
         let trunk = (self.branch..after).fold(seen.position, |x, i| layer(i, x));
-        let fused = match self.fusion {
-            Fusion::Concat => branch.join(trunk),
-            Fusion::Product => branch * trunk,
+        let head = match self.fusion {
+            Fusion::Concat => branch.dense_with(trunk, theta.layer(2 * after), self.layers[after].3),
+            Fusion::Product => layer(after, branch * trunk),
         };
-        layer(after + 1, layer(after, fused))
+        layer(after + 1, head)
     }
 
     fn flops(&self) -> usize {

@@ -6,40 +6,101 @@ use cinoc_tape::kernel::math::exp;
 use cinoc_tape::kernel::vectorise;
 use cinoc_tape::{Cotangents, Inputs, Op, Shape};
 
+/// Nodes worked on at once.
+const LANES: usize = 16;
+
+/// `exp(−REACH)` is a quarter of the relative resolution of a number.
+const REACH: f64 = if cfg!(feature = "f64") { 38.0 } else { 18.0 };
+
 /// `f(x) = Σᵢ uᵢ·exp(−(x−ξᵢ)²/2σ²)`, nearest image on a ring; `u` is the first number of each action.
 ///
 /// Never divided by the number of agents: no agent knows how many there are.
 /// Inputs: actions `[batch, agents, k]`, positions `[batch, agents, 1]`; output `[batch, N]`.
 pub struct Force1d {
+    nodes: usize,
+    /// Positions of the nodes, and zeros up to a whole group of lanes.
     x: Vec<Real>,
     /// 1/√2σ: distances are measured in it.
     inverse: Real,
     scale: Real,
-    /// Length of the ring, if it is one.
-    ring: Option<Real>,
+    /// Distance at which a bump falls below the resolution of a number.
+    radius: Real,
+    groups_per_length: Real,
+    ring: bool,
+    length: Real,
+    inverse_length: Real,
 }
 
 impl Force1d {
     /// Bumps of width `sigma`, multiplied by `scale`.
     pub fn new(grid: &Grid, sigma: f64, scale: f64) -> Self {
         let inverse = 1.0 / (2f64.sqrt() * sigma);
+        let mut x: Vec<Real> = grid.positions(0).iter().map(|&x| x as Real).collect();
+        x.resize(x.len().next_multiple_of(LANES), 0.0);
         Self {
-            x: grid.positions(0).iter().map(|&x| x as Real).collect(),
+            nodes: grid.count(),
+            x,
             inverse: inverse as Real,
             scale: scale as Real,
-            ring: grid.periodic.then_some(grid.lengths[0]),
+            radius: (REACH.sqrt() / inverse) as Real,
+            groups_per_length: (1.0 / (LANES as f64 * grid.spacing(0))) as Real,
+            ring: grid.periodic,
+            length: grid.lengths[0],
+            inverse_length: 1.0 / grid.lengths[0],
         }
     }
 
-    /// Distance from an agent to node `i`, in units of √2σ.
+    /// Distance from an agent to a node, in units of √2σ.
     #[inline(always)]
-    fn distance(&self, x: Real, xi: Real) -> Real {
+    fn distance<const RING: bool>(&self, x: Real, xi: Real) -> Real {
         let d = x - xi;
-        let d = match self.ring {
-            Some(length) => d - length * (d / length).round(),
-            None => d,
-        };
+        let d = if RING { d - self.length * (d * self.inverse_length + 0.5).floor() } else { d };
         d * self.inverse
+    }
+
+    /// Groups of nodes that an agent at `xi` reaches: beyond, its push is below the resolution of a number.
+    #[inline(always)]
+    fn reach<const RING: bool>(&self, xi: Real) -> std::ops::Range<usize> {
+        let groups = self.x.len() / LANES;
+        if RING {
+            return 0..groups;
+        }
+        let group = |x: Real| (x * self.groups_per_length).max(0.0) as usize;
+        group(xi - self.radius).min(groups)..(group(xi + self.radius) + 1).min(groups)
+    }
+
+    /// The field of one instance into `sums`, for nodes in groups of lanes.
+    #[inline(always)]
+    fn push<const RING: bool>(&self, actions: &[Real], k: usize, xi: &[Real], sums: &mut [[Real; LANES]]) {
+        let (nodes, _) = self.x.as_chunks::<LANES>();
+        sums.fill([0.0; LANES]);
+        for (action, &xi) in actions.chunks_exact(k).zip(xi) {
+            let u = self.scale * action[0];
+            let near = self.reach::<RING>(xi);
+            for (sum, x) in sums[near.clone()].iter_mut().zip(&nodes[near]) {
+                for i in 0..LANES {
+                    let d = self.distance::<RING>(x[i], xi);
+                    sum[i] += u * exp(-d * d);
+                }
+            }
+        }
+    }
+
+    /// `⟨f̄, b⟩` and `⟨f̄, b·d⟩` of an agent at `xi`, in one pass over the grid.
+    #[inline(always)]
+    fn feel<const RING: bool>(&self, f_bar: &[[Real; LANES]], xi: Real) -> (Real, Real) {
+        let (nodes, _) = self.x.as_chunks::<LANES>();
+        let (mut push, mut slide) = ([0.0; LANES], [0.0; LANES]);
+        let near = self.reach::<RING>(xi);
+        for (f_bar, x) in f_bar[near.clone()].iter().zip(&nodes[near]) {
+            for i in 0..LANES {
+                let d = self.distance::<RING>(x[i], xi);
+                let weighted = f_bar[i] * exp(-d * d);
+                push[i] += weighted;
+                slide[i] += weighted * d;
+            }
+        }
+        (self.scale * push.iter().sum::<Real>(), self.scale * slide.iter().sum::<Real>())
     }
 }
 
@@ -50,24 +111,27 @@ impl Op for Force1d {
 
     fn shape(&self, x: &[Shape]) -> Shape {
         assert!(x[0].sizes()[..2] == x[1].sizes()[..2], "force: actions {:?}, positions {:?}", x[0], x[1]);
-        Shape::new(&[x[0].sizes()[0], self.x.len()])
+        Shape::new(&[x[0].sizes()[0], self.nodes])
     }
 
-    fn forward(&self, x: &Inputs, y: &mut [Real], _: &mut [Real], _: &mut [Real]) {
+    fn scratch(&self, x: &[Shape]) -> usize {
+        self.x.len() + 2 * x[1].count()
+    }
+
+    fn forward(&self, x: &Inputs, y: &mut [Real], _: &mut [Real], scratch: &mut [Real]) {
         let &[_, agents, k] = x.shape(0).sizes() else { unreachable!() };
-        let n = self.x.len();
+        let (sums, _) = scratch[..self.x.len()].as_chunks_mut::<LANES>();
         vectorise(
             #[inline(always)]
             || {
-                for (b, y) in y.chunks_exact_mut(n).enumerate() {
-                    y.fill(0.0);
-                    for m in b * agents..(b + 1) * agents {
-                        let (u, xi) = (self.scale * x[0][m * k], x[1][m]);
-                        for (y, x) in y.iter_mut().zip(&self.x) {
-                            let d = self.distance(*x, xi);
-                            *y += u * exp(-d * d);
-                        }
+                for (b, y) in y.chunks_exact_mut(self.nodes).enumerate() {
+                    let (actions, xi) = (&x[0][b * agents * k..][..agents * k], &x[1][b * agents..][..agents]);
+                    if self.ring {
+                        self.push::<true>(actions, k, xi, sums);
+                    } else {
+                        self.push::<false>(actions, k, xi, sums);
                     }
+                    y.copy_from_slice(&sums.as_flattened()[..self.nodes]);
                 }
             },
         );
@@ -75,34 +139,19 @@ impl Op for Force1d {
 
     fn vjp(&self, x: &Inputs, _: &[Real], y_bar: &[Real], _: &[Real], bars: &mut Cotangents, scratch: &mut [Real]) {
         let &[batch, agents, k] = x.shape(0).sizes() else { unreachable!() };
-        let n = self.x.len();
-        // ⟨f̄, b⟩ and ⟨f̄, b·d⟩ of every agent in one pass over the grid.
-        let (pushed, slid) = scratch.split_at_mut(batch * agents);
+        let (f_bar, sums) = scratch.split_at_mut(self.x.len());
+        let (pushed, slid) = sums[..2 * batch * agents].split_at_mut(batch * agents);
         vectorise(
             #[inline(always)]
             || {
-                for (m, (pushed, slid)) in pushed.iter_mut().zip(slid.iter_mut()).enumerate() {
-                    let f_bar = &y_bar[m / agents * n..][..n];
-                    let (mut sums, mut slides) = ([0.0; 16], [0.0; 16]);
-                    let xi = x[1][m];
-                    let (f16, f1) = f_bar.as_chunks::<16>();
-                    let (x16, x1) = self.x.as_chunks::<16>();
-                    for (f, x) in f16.iter().zip(x16) {
-                        for i in 0..16 {
-                            let d = self.distance(x[i], xi);
-                            let weighted = f[i] * exp(-d * d);
-                            sums[i] += weighted;
-                            slides[i] += weighted * d;
-                        }
+                f_bar.fill(0.0);
+                for (b, y_bar) in y_bar.chunks_exact(self.nodes).enumerate() {
+                    f_bar[..self.nodes].copy_from_slice(y_bar);
+                    let (f_bar, _) = f_bar.as_chunks::<LANES>();
+                    for m in b * agents..(b + 1) * agents {
+                        let xi = x[1][m];
+                        (pushed[m], slid[m]) = if self.ring { self.feel::<true>(f_bar, xi) } else { self.feel::<false>(f_bar, xi) };
                     }
-                    for (i, (f, x)) in f1.iter().zip(x1).enumerate() {
-                        let d = self.distance(*x, xi);
-                        let weighted = f * exp(-d * d);
-                        sums[i] += weighted;
-                        slides[i] += weighted * d;
-                    }
-                    *pushed = self.scale * sums.iter().sum::<Real>();
-                    *slid = self.scale * slides.iter().sum::<Real>();
                 }
             },
         );
@@ -114,9 +163,5 @@ impl Op for Force1d {
                 *xi_bar += 2.0 * self.inverse * x[0][m * k] * slid[m];
             }
         }
-    }
-
-    fn scratch(&self, x: &[Shape]) -> usize {
-        2 * x[1].count()
     }
 }

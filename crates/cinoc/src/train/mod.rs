@@ -1,0 +1,219 @@
+//! The training loop: shards of instances on threads, summed in a fixed order, then clip and Adam.
+
+mod adam;
+mod schedule;
+
+pub use adam::Adam;
+pub use schedule::rate;
+
+use crate::evaluate::{self, Request};
+use crate::policy::Policy;
+use crate::random::{Rng, Stream};
+use crate::rollout::{Outcome, Rollout};
+use crate::task::Use;
+use crate::{Error, Problem, Real};
+use cinoc_tape::Params;
+use rayon::prelude::*;
+
+/// The parameters that scored best on the validation instances.
+#[derive(Clone, Debug)]
+pub struct Best {
+    /// Mean score.
+    pub score: f64,
+    /// After how many updates.
+    pub update: usize,
+    /// The parameter vector.
+    pub theta: Vec<Real>,
+}
+
+/// What one update did.
+#[derive(Clone, Debug)]
+pub struct Progress {
+    /// Updates done so far.
+    pub update: usize,
+    /// Mean cost of the batch, before the update.
+    pub cost: f64,
+    /// Its terms, weighted.
+    pub terms: Vec<f64>,
+    /// Norm of the gradient before clipping.
+    pub gradient: f64,
+    /// Learning rate.
+    pub rate: f64,
+    /// Mean score on the validation instances, when it was measured.
+    pub validation: Option<f64>,
+}
+
+/// A training run in memory.
+pub struct Trainer {
+    /// What is controlled.
+    pub problem: Problem,
+    /// What is trained.
+    pub policy: Box<dyn Policy>,
+    /// Its parameters.
+    pub params: Params,
+    /// Seed of everything random.
+    pub seed: u64,
+    /// Updates done so far.
+    pub update: usize,
+    /// Best parameters so far.
+    pub best: Option<Best>,
+    /// The optimiser.
+    pub adam: Adam,
+    shards: Vec<Rollout>,
+    gradient: Vec<Real>,
+    threads: rayon::ThreadPool,
+}
+
+/// A pool of threads; 0 takes as many as there are cores.
+pub fn pool(threads: usize) -> rayon::ThreadPool {
+    rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads can be started")
+}
+
+impl Trainer {
+    /// A fresh run.
+    pub fn new(problem: Problem, seed: u64, threads: usize) -> Result<Self, Error> {
+        let policy = problem.policy()?;
+        let params = policy.init(&mut Rng::new(seed, Stream::Init, 0));
+        let train = &problem.config.train;
+        let (ticks, agents) = (problem.ticks, problem.config.swarm.agents);
+        let count = train.batch.div_ceil(train.shard);
+        let keep = keeps(&problem, &*policy, &params, count);
+        let shards = (0..count).map(|_| Rollout::new(ticks, train.segment, keep, agents)).collect();
+        let adam = Adam::new(params.theta().len());
+        let gradient = vec![0.0; params.theta().len()];
+        Ok(Self { problem, policy, params, seed, update: 0, best: None, adam, shards, gradient, threads: pool(threads) })
+    }
+
+    /// Whether all updates are done.
+    pub fn finished(&self) -> bool {
+        self.update >= self.problem.config.train.updates
+    }
+
+    /// One update, and a validation where it is due.
+    pub fn step(&mut self) -> Result<Progress, Error> {
+        let (cost, terms) = self.gradient()?;
+        let train = &self.problem.config.train;
+        let norm = self.gradient.iter().map(|&g| g as f64 * g as f64).sum::<f64>().sqrt();
+        if !norm.is_finite() {
+            return Err(Error::NotFinite { update: self.update + 1, what: "the gradient", place: String::new() });
+        }
+        let rate = rate(train, self.update);
+        let scale = if norm > train.clip { train.clip / norm } else { 1.0 };
+        self.adam.step(self.params.theta_mut(), &self.gradient, rate, scale);
+        self.params.refresh();
+        self.update += 1;
+        let due = self.update.is_multiple_of(train.validate_every) || self.finished();
+        let validation = due.then(|| self.validate());
+        Ok(Progress { update: self.update, cost, terms, gradient: norm, rate, validation })
+    }
+
+    /// Mean cost of the next batch and its terms; the gradient is left in `self.gradient`.
+    fn gradient(&mut self) -> Result<(f64, Vec<f64>), Error> {
+        let Self { problem, policy, params, shards, threads, seed, update, .. } = self;
+        let (problem, policy, params, seed, update) = (&*problem, &**policy, &*params, *seed, *update);
+        let train = &problem.config.train;
+        let outcomes: Vec<Outcome> = threads.install(|| {
+            let work = shards.par_iter_mut().enumerate().map(|(s, shard)| {
+                shard.batch.clear();
+                let xi = problem.swarm.start(problem.config.swarm.agents);
+                for i in s * train.shard..((s + 1) * train.shard).min(train.batch) {
+                    let mut rng = Rng::new(seed, Stream::Train, (update * train.batch + i) as u64);
+                    let instance = problem.task.sample(&mut rng, Use::Training);
+                    shard.batch.push(&instance.start, &instance.target, &xi);
+                }
+                let outcome = shard.forward(problem, policy, params, true, &mut |_| {});
+                if outcome == Outcome::Finished {
+                    shard.bars.clear_shared();
+                    shard.backward(problem, policy, params, 1.0 / train.batch as f64);
+                }
+                outcome
+            });
+            work.collect()
+        });
+        for outcome in outcomes {
+            if let Outcome::Diverged { tick } = outcome {
+                return Err(Error::NotFinite { update: update + 1, what: "the cost", place: format!(" at tick {tick}") });
+            }
+        }
+        // Always shard by shard: the sum does not depend on which thread was first.
+        self.gradient.fill(0.0);
+        let mut terms = vec![0.0; problem.task.terms().len()];
+        for shard in &self.shards {
+            self.gradient.iter_mut().zip(&*shard.bars.shared).for_each(|(g, s)| *g += s);
+            let size = shard.batch.size;
+            for (term, sum) in terms.iter_mut().enumerate() {
+                *sum += shard.costs[term * size..][..size].iter().sum::<f64>() / train.batch as f64;
+            }
+        }
+        Ok((terms.iter().sum(), terms))
+    }
+
+    /// Scores the validation instances and remembers the best parameters.
+    fn validate(&mut self) -> f64 {
+        let train = &self.problem.config.train;
+        let request = Request {
+            agents: self.problem.config.swarm.agents,
+            instances: train.validate_instances,
+            seed: self.seed,
+            stream: Stream::Validate,
+            fail: 0.0,
+        };
+        let scores = evaluate::scores(&self.problem, &*self.policy, &self.params, &request, &self.threads);
+        // A diverged episode must never count as a good one.
+        let score = if scores.diverged > 0 { f64::INFINITY } else { scores.mean(0) };
+        if self.best.as_ref().is_none_or(|best| score < best.score) {
+            self.best = Some(Best { score, update: self.update, theta: self.params.theta().to_vec() });
+        }
+        score
+    }
+
+    /// The parameters to be used: the best on validation, or the present ones before the first validation.
+    pub fn chosen(&self) -> Params {
+        let mut params = self.params.clone();
+        if let Some(best) = &self.best {
+            params.theta_mut().copy_from_slice(&best.theta);
+            params.refresh();
+        }
+        params
+    }
+
+    /// Bytes of recorded values.
+    pub fn bytes(&self) -> usize {
+        self.shards.iter().map(Rollout::bytes).sum()
+    }
+
+    /// Repeats the work of one update without changing anything: for timing. The loss alone, or with its gradient.
+    pub fn rehearse(&mut self, with_gradient: bool) -> Result<f64, Error> {
+        if with_gradient {
+            return Ok(self.gradient()?.0);
+        }
+        let Self { problem, policy, params, shards, threads, .. } = self;
+        let (problem, policy, params) = (&*problem, &**policy, &*params);
+        threads.install(|| {
+            shards.par_iter_mut().for_each(|shard| {
+                shard.forward(problem, policy, params, false, &mut |_| {});
+            });
+        });
+        Ok(self.shards.iter().flat_map(|s| &s.costs).sum::<f64>() / problem.config.train.batch as f64)
+    }
+}
+
+/// Whether all segments of all shards fit into the memory that may be used.
+fn keeps(problem: &Problem, policy: &dyn Policy, params: &Params, shards: usize) -> bool {
+    let train = &problem.config.train;
+    let bytes = episode_bytes(problem, policy, params, train.shard.min(train.batch)) * shards;
+    bytes <= train.memory_mb << 20
+}
+
+/// Bytes that recording a whole episode of `size` instances takes, from recording one segment.
+pub fn episode_bytes(problem: &Problem, policy: &dyn Policy, params: &Params, size: usize) -> usize {
+    let train = &problem.config.train;
+    let segment = train.segment.min(problem.ticks);
+    let agents = problem.config.swarm.agents;
+    let mut probe = Rollout::new(segment, segment, true, agents);
+    let xi = problem.swarm.start(agents);
+    let zero = vec![0.0; problem.stepper.grid().count()];
+    (0..size).for_each(|_| probe.batch.push(&zero, &zero, &xi));
+    probe.forward(problem, policy, params, true, &mut |_| {});
+    probe.bytes() * problem.ticks.div_ceil(segment)
+}
