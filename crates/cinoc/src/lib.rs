@@ -13,6 +13,7 @@
 
 pub mod config;
 pub mod evaluate;
+pub mod inspect;
 pub mod policy;
 pub mod problem;
 pub mod random;

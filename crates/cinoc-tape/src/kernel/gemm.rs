@@ -238,7 +238,7 @@ impl<S: Simd> Panel<'_, S> {
 
 /// The few vector instructions used, named alike for both precisions.
 #[allow(non_camel_case_types)]
-mod lane_of {
+pub(super) mod lane {
     use super::*;
 
     macro_rules! lanes {
@@ -285,7 +285,7 @@ mod lane_of {
         size_of::<Vector<S>>() / size_of::<Real>()
     }
 }
-use lane_of as lane;
+
 
 #[cfg(test)]
 mod tests {

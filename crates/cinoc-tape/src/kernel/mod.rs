@@ -9,6 +9,7 @@ pub mod buffer;
 pub mod gemm;
 pub mod interpolate;
 pub mod math;
+pub mod peak;
 
 use std::sync::OnceLock;
 

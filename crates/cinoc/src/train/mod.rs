@@ -182,6 +182,11 @@ impl Trainer {
         self.shards.iter().map(Rollout::bytes).sum()
     }
 
+    /// The gradient of the last update or rehearsal, before clipping.
+    pub fn last_gradient(&self) -> &[Real] {
+        &self.gradient
+    }
+
     /// Repeats the work of one update without changing anything: for timing. The loss alone, or with its gradient.
     pub fn rehearse(&mut self, with_gradient: bool) -> Result<f64, Error> {
         if with_gradient {

@@ -1,0 +1,71 @@
+//! `cinoc bench`
+
+use super::Settings;
+use anyhow::Result;
+use cinoc::inspect;
+
+/// Arguments of `cinoc bench`.
+#[derive(clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    settings: Settings,
+    /// Instances per update.
+    #[arg(long)]
+    batch: Option<usize>,
+    /// Ticks per episode.
+    #[arg(long)]
+    ticks: Option<usize>,
+    /// Number of agents.
+    #[arg(long)]
+    agents: Option<usize>,
+    /// Updates to time.
+    #[arg(long, default_value_t = 12)]
+    updates: usize,
+    /// Threads to use; 0 takes all cores.
+    #[arg(long, default_value_t = 0)]
+    threads: usize,
+    /// Print one JSON object.
+    #[arg(long)]
+    json: bool,
+}
+
+fn median(values: &[f64]) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let n = sorted.len();
+    0.5 * (sorted[(n - 1) / 2] + sorted[n / 2])
+}
+
+impl Args {
+    /// Runs the command. Sizes are the paper's unless changed, so that timings can be compared.
+    pub fn run(mut self) -> Result<()> {
+        let changes = [("train.batch", self.batch), ("physics.ticks", self.ticks), ("swarm.agents", self.agents)];
+        self.settings.set.extend(changes.iter().filter_map(|(key, value)| value.map(|v| format!("{key}={v}"))));
+        self.settings.preset = super::PresetName::Paper;
+        let config = self.settings.config()?;
+        let timing = inspect::timing(&config, self.threads, self.updates.max(1))?;
+        let least = |values: &[f64]| values.iter().copied().fold(f64::INFINITY, f64::min);
+        let (update, forward) = (median(&timing.update), median(&timing.forward));
+        let floor = 1e3 * timing.flops / timing.peak;
+        let (batch, agents, ticks) = (config.train.batch, config.swarm.agents, config.physics["ticks"]);
+        if self.json {
+            let line = serde_json::json!({
+                "problem": config.problem, "batch": batch, "ticks": ticks as usize, "agents": agents,
+                "ms_per_update_median": update, "ms_per_update_min": least(&timing.update),
+                "ms_forward_median": forward, "ms_forward_min": least(&timing.forward),
+                "steps_per_s": timing.steps_per_second.round(),
+                "gflop_per_update": timing.flops / 1e9, "peak_gflop_per_s": timing.peak / 1e9, "ms_flop_limit": floor,
+                "cinoc": env!("CARGO_PKG_VERSION"),
+            });
+            println!("{line}");
+            return Ok(());
+        }
+        println!("{}: batch {batch}, {agents} agents, {ticks} ticks", config.problem);
+        println!("  one update           {update:8.1} ms   (fastest {:.1})", least(&timing.update));
+        println!("  the cost alone       {forward:8.1} ms   (an update takes {:.2} times as long)", update / forward);
+        println!("  bare equation        {:8.2} million steps per second", timing.steps_per_second / 1e6);
+        println!("  network arithmetic   {:8.2} GFLOP per update", timing.flops / 1e9);
+        println!("  this machine's peak  {:8.0} GFLOP/s, so at least {floor:.1} ms; an update takes {:.1} times that", timing.peak / 1e9, update / floor);
+        Ok(())
+    }
+}

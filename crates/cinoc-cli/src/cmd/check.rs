@@ -1,0 +1,70 @@
+//! `cinoc check`
+
+use super::{Settings, short};
+use anyhow::Result;
+use cinoc::Problem;
+use cinoc::inspect;
+
+/// Arguments of `cinoc check`.
+#[derive(clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    settings: Settings,
+    /// Print one JSON object.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Steps of the finite-difference sweep: too large shows curvature, too small rounding.
+const STEPS: [f64; 6] = [1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6];
+
+impl Args {
+    /// Runs the command.
+    pub fn run(self) -> Result<()> {
+        let config = self.settings.config()?;
+        let problem = Problem::new(config.clone())?;
+        let parts = inspect::parts(&problem);
+        let ticks = problem.ticks.min(20);
+        let sweep = inspect::sweep(&config, ticks, &STEPS)?;
+        let horizons: Vec<usize> = [10, 30, 100, 300, 1000].into_iter().filter(|&h| h < problem.ticks).chain([problem.ticks]).collect();
+        let growth = inspect::growth(&config, &horizons)?;
+        let (whole, one) = inspect::memory(&problem)?;
+        if self.json {
+            let line = serde_json::json!({
+                "problem": config.problem, "precision": precision(),
+                "parts": parts.iter().map(|(n, e)| serde_json::json!({"part": n, "error": e})).collect::<Vec<_>>(),
+                "sweep": {"ticks": ticks, "points": sweep.iter().map(|(s, e)| serde_json::json!({"step": s, "error": e})).collect::<Vec<_>>()},
+                "growth": growth.iter().map(|(t, n)| serde_json::json!({"ticks": t, "gradient": n})).collect::<Vec<_>>(),
+                "memory_mb": {"kept": mega(whole), "recomputed": mega(one)},
+            });
+            println!("{line}");
+            return Ok(());
+        }
+        println!("{} in {}\n", config.problem, precision());
+        println!("Derivative of each part of a tick against central differences (relative error):");
+        for (name, error) in parts {
+            println!("  {name:8} {}", short(error));
+        }
+        println!("\nGradient of the cost of {ticks} ticks by all parameters, against central differences of several steps:");
+        for (step, error) in &sweep {
+            println!("  step {step:.0e}   error {}", short(*error));
+        }
+        let best = sweep.iter().map(|(_, e)| *e).fold(f64::INFINITY, f64::min);
+        println!("  best {}", short(best));
+        println!("\nNorm of the gradient at fresh parameters against the horizon:");
+        for (ticks, norm) in growth {
+            println!("  {ticks:5} ticks   {}", short(norm));
+        }
+        println!("\nMemory of one update: {:.0} MB keeping every tick, {:.1} MB computing each segment twice.", mega(whole), mega(one));
+        println!("(train.memory_mb = {} decides which.)", config.train.memory_mb);
+        Ok(())
+    }
+}
+
+fn precision() -> &'static str {
+    if size_of::<cinoc::Real>() == 8 { "f64" } else { "f32" }
+}
+
+fn mega(bytes: usize) -> f64 {
+    bytes as f64 / (1 << 20) as f64
+}

@@ -1,0 +1,84 @@
+//! `cinoc verify`
+
+use super::short;
+use crate::library;
+use anyhow::{Result, bail};
+use cinoc::evaluate::{Request, report};
+use cinoc::problem::{NAMES, Preset, Problem, defaults};
+use cinoc::random::Stream;
+use cinoc::train::{Trainer, pool};
+use cinoc::inspect;
+use std::time::Instant;
+
+/// Arguments of `cinoc verify`.
+#[derive(clap::Args)]
+pub struct Args {
+    /// Print one JSON object per check, a line each.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Largest error of a derivative that counts as right; f32 differences cannot show more.
+const DERIVATIVE: f64 = if size_of::<cinoc::Real>() == 8 { 1e-5 } else { 5e-2 };
+
+impl Args {
+    /// Runs the command.
+    pub fn run(self) -> Result<()> {
+        let started = Instant::now();
+        let mut failed = 0;
+        let mut say = |what: String, good: bool, found: String| {
+            failed += usize::from(!good);
+            if self.json {
+                println!("{}", serde_json::json!({"check": what, "passed": good, "found": found}));
+            } else {
+                println!("{} {what}: {found}", if good { "ok  " } else { "FAIL" });
+            }
+        };
+        for name in NAMES {
+            let config = defaults(name, Preset::Paper)?;
+            let worst = inspect::parts(&Problem::new(config.clone())?).into_iter().map(|(_, e)| e).fold(0.0, f64::max);
+            say(format!("{name}: derivatives of a tick"), worst < DERIVATIVE, format!("worst error {}", short(worst)));
+            let sweep = inspect::sweep(&config, 10, &[1e-2, 1e-3, 1e-4])?;
+            let best = sweep.into_iter().map(|(_, e)| e).fold(f64::INFINITY, f64::min);
+            say(format!("{name}: gradient by all parameters"), best < 1e-2, format!("error {}", short(best)));
+            let (first, last, same) = short_training(&config)?;
+            say(format!("{name}: twelve updates lower the cost"), last < first, format!("{} to {}", short(first), short(last)));
+            say(format!("{name}: one and three threads"), same, "the same bits".into());
+        }
+        for name in library::names() {
+            let model = library::find(name)?;
+            let (problem, policy) = model.build()?;
+            let agents = problem.config.swarm.agents;
+            let request = Request { agents, instances: 20, seed: 0, stream: Stream::Test, fail: 0.0 };
+            let row = report(&problem, &*policy, &model.params, name, &request, &pool(0));
+            let found = format!("{} of uncontrolled on 20 held-out instances", short(row.ratio));
+            say(format!("{name}: trained model controls"), row.ratio < 0.05 && row.diverged == 0, found);
+        }
+        if failed > 0 {
+            bail!("{failed} checks failed; please report the lines above together with your processor's name");
+        }
+        if !self.json {
+            println!("\nAll is well ({:.0} s).", started.elapsed().as_secs_f64());
+        }
+        Ok(())
+    }
+}
+
+/// Cost before and after twelve short updates, and whether one and three threads agree to the bit.
+fn short_training(config: &cinoc::Config) -> Result<(f64, f64, bool)> {
+    let mut config = config.clone();
+    config.physics.insert("ticks".into(), 30.0);
+    (config.train.batch, config.train.shard, config.train.updates, config.train.validate_instances) = (6, 2, 12, 4);
+    let run = |threads: usize| -> Result<(f64, f64, Vec<cinoc::Real>)> {
+        let mut trainer = Trainer::new(Problem::new(config.clone())?, 0, threads)?;
+        let mut costs = Vec::new();
+        while !trainer.finished() {
+            costs.push(trainer.step()?.cost);
+        }
+        // Batches differ from update to update, so three are compared with three.
+        let mean = |costs: &[f64]| costs.iter().sum::<f64>() / costs.len() as f64;
+        Ok((mean(&costs[..3]), mean(&costs[9..]), trainer.params.theta().to_vec()))
+    };
+    let (one, three) = (run(1)?, run(3)?);
+    Ok((one.0, one.1, one.2 == three.2))
+}

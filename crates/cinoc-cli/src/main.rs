@@ -1,0 +1,53 @@
+//! The `cinoc` command.
+
+mod cmd;
+mod draw;
+mod library;
+
+use clap::{Parser, Subcommand};
+
+/// Learn controllers for partial differential equations, for swarms of any size.
+#[derive(Parser)]
+#[command(version, about, after_help = "Start with:  cinoc show heat1d   (draws a trained controller at work)")]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// List the problems, or all settings of one.
+    List(cmd::list::Args),
+    /// Train a policy; shows progress, writes a run folder.
+    Train(cmd::train::Args),
+    /// Score a trained policy on held-out instances, also with other numbers of agents or failures.
+    Eval(cmd::eval::Args),
+    /// Draw one controlled episode as PNG, SVG or GIF.
+    Show(cmd::show::Args),
+    /// Check the derivatives of a problem, how its gradient grows, and the memory it needs.
+    Check(cmd::check::Args),
+    /// Time training updates.
+    Bench(cmd::bench::Args),
+    /// Test this installation, in under a minute.
+    Verify(cmd::verify::Args),
+}
+
+fn main() -> std::process::ExitCode {
+    let cli = Cli::parse();
+    let done = match cli.command {
+        Command::List(args) => args.run(),
+        Command::Train(args) => args.run(),
+        Command::Eval(args) => args.run(),
+        Command::Show(args) => args.run(),
+        Command::Check(args) => args.run(),
+        Command::Bench(args) => args.run(),
+        Command::Verify(args) => args.run(),
+    };
+    match done {
+        Ok(()) => std::process::ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("cinoc: {error:#}");
+            std::process::ExitCode::FAILURE
+        }
+    }
+}
