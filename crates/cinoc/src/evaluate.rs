@@ -190,20 +190,20 @@ fn shard_scores(problem: &Problem, policy: &dyn Policy, params: &Params, request
 pub fn prepare(problem: &Problem, request: &Request, indices: &[usize]) -> Rollout {
     let mut rollout = Rollout::new(problem.ticks, 1, false, request.agents);
     let xi = problem.swarm.start(request.agents);
-    let mut alive: Vec<Real> = Vec::new();
+    let mut strength: Vec<Real> = Vec::new();
     for &index in indices {
         let mut rng = Rng::new(request.seed, request.stream, index as u64);
         let instance = problem.task.sample(&mut rng, Use::Scoring);
         rollout.batch.push(&instance.start, &instance.target, &xi);
         let dead = (request.fail * request.agents as f64).round() as usize;
-        let start = alive.len();
-        alive.resize(start + request.agents, 1.0);
+        let start = strength.len();
+        strength.resize(start + request.agents, 1.0);
         for agent in Rng::new(request.seed, Stream::Failure, index as u64).choose(dead, request.agents) {
-            alive[start + agent] = 0.0;
+            strength[start + agent] = 0.0;
         }
     }
     if request.fail > 0.0 {
-        rollout.batch.failure = Some((problem.ticks / 2, alive));
+        rollout.batch.failure = Some((problem.ticks / 2, strength));
     }
     rollout
 }

@@ -210,7 +210,7 @@ pub fn trace(
     let outcome = rollout.forward(problem, policy, params, false, &mut |scene| {
         trace.z.push(scene.z.to_vec());
         trace.xi.push(scene.xi.to_vec());
-        trace.alive.push(scene.alive.iter().map(|a| *a > 0.0).collect());
+        trace.alive.push(scene.strength.iter().map(|a| *a > 0.0).collect());
         if scene.tick > 0 {
             trace.action.push(scene.action.to_vec());
         }

@@ -21,8 +21,8 @@ pub struct State<'t> {
 pub struct Given<'t> {
     /// The field to be reached.
     pub target: Var<'t>,
-    /// 1 for each living agent, 0 for a dead one, `[batch, agents]`.
-    pub alive: Var<'t>,
+    /// 1 for each healthy agent, 0 for a dead one, `[batch, agents]`.
+    pub strength: Var<'t>,
 }
 
 /// One decision: observe, act, push, step, move, cost. Everything that controls a field calls this.
@@ -36,7 +36,7 @@ pub fn tick<'t>(
 ) -> State<'t> {
     let seen = problem.swarm.observe(state.z, given.target, state.xi);
     let raw = policy.act(theta, &seen);
-    let action = problem.swarm.saturate(raw, given.alive);
+    let action = problem.swarm.saturate(raw, given.strength);
     apply(problem, action, state, given, add_cost)
 }
 
@@ -71,9 +71,9 @@ pub struct Batch {
     pub target: Vec<Real>,
     /// Positions at the start.
     pub xi: Vec<Real>,
-    /// Who is alive at the start.
-    pub alive: Vec<Real>,
-    /// Who is alive from a later tick on (counted from 0).
+    /// Each agent's strength at the start: 1, or 0 if it is dead.
+    pub strength: Vec<Real>,
+    /// The same from a later tick on (counted from 0).
     pub failure: Option<(usize, Vec<Real>)>,
 }
 
@@ -86,7 +86,7 @@ impl Batch {
     /// Removes all instances, keeps the room.
     pub fn clear(&mut self) {
         self.size = 0;
-        [&mut self.z, &mut self.target, &mut self.xi, &mut self.alive].into_iter().for_each(Vec::clear);
+        [&mut self.z, &mut self.target, &mut self.xi, &mut self.strength].into_iter().for_each(Vec::clear);
         self.failure = None;
     }
 
@@ -96,7 +96,7 @@ impl Batch {
         self.z.extend_from_slice(start);
         self.target.extend_from_slice(target);
         self.xi.extend_from_slice(xi);
-        self.alive.resize(self.size * self.agents, 1.0);
+        self.strength.resize(self.size * self.agents, 1.0);
     }
 }
 
@@ -122,8 +122,8 @@ pub struct Scene<'a> {
     pub xi: &'a [Real],
     /// Actions, `[batch, agents, k]`; empty at tick 0.
     pub action: &'a [Real],
-    /// Who is alive, `[batch, agents]`.
-    pub alive: &'a [Real],
+    /// Each agent's strength, 0 if it is dead, `[batch, agents]`.
+    pub strength: &'a [Real],
 }
 
 /// The names of a segment's variables.
@@ -193,7 +193,7 @@ impl Rollout {
         previous.resize(actions, 0.0);
         self.costs.clear();
         self.costs.resize(problem.task.terms().len() * size, 0.0);
-        watch(&Scene { tick: 0, z: &self.batch.z, xi: &self.batch.xi, action: &[], alive: self.alive(0) });
+        watch(&Scene { tick: 0, z: &self.batch.z, xi: &self.batch.xi, action: &[], strength: self.strength(0) });
         for s in 0..self.marks.len() {
             let slot = if self.keep { s } else { 0 };
             self.record(problem, policy, params, train, s, slot);
@@ -216,7 +216,7 @@ impl Rollout {
                 }
             }
             let [z, xi, action] = &self.states[s + 1];
-            watch(&Scene { tick: end, z, xi, action, alive: self.alive(end - 1) });
+            watch(&Scene { tick: end, z, xi, action, strength: self.strength(end - 1) });
         }
         Outcome::Finished
     }
@@ -243,9 +243,9 @@ impl Rollout {
             marks.first = Some([state.z.id(), state.xi.id(), state.previous.id()]);
             let target = tape.constant(field, &self.batch.target);
             for t in s * self.segment..((s + 1) * self.segment).min(self.ticks) {
-                let alive = tape.constant([size, agents], alive_at(&self.batch, t));
+                let strength = tape.constant([size, agents], strength_at(&self.batch, t));
                 let before = marks.terms.len();
-                state = tick(problem, policy, &theta, state, Given { target, alive }, &mut |term| marks.terms.push(term.id()));
+                state = tick(problem, policy, &theta, state, Given { target, strength }, &mut |term| marks.terms.push(term.id()));
                 assert!(marks.terms.len() - before == problem.task.terms().len() && marks.terms.len() - before <= MAX_TERMS);
             }
             marks.last = Some([state.z.id(), state.xi.id(), state.previous.id()]);
@@ -308,8 +308,8 @@ impl Rollout {
         self.memories.iter().map(Memory::bytes).sum()
     }
 
-    fn alive(&self, tick: usize) -> &[Real] {
-        alive_at(&self.batch, tick)
+    fn strength(&self, tick: usize) -> &[Real] {
+        strength_at(&self.batch, tick)
     }
 
     /// The batch's instance `i` at the end of tick `scene.tick`, for scoring.
@@ -322,11 +322,11 @@ impl Rollout {
     }
 }
 
-/// Who is alive during tick `tick` (from 0).
-fn alive_at(batch: &Batch, tick: usize) -> &[Real] {
+/// The agents' strength during tick `tick` (from 0).
+fn strength_at(batch: &Batch, tick: usize) -> &[Real] {
     match &batch.failure {
-        Some((from, alive)) if tick >= *from => alive,
-        _ => &batch.alive,
+        Some((from, strength)) if tick >= *from => strength,
+        _ => &batch.strength,
     }
 }
 

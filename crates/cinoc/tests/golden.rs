@@ -71,7 +71,7 @@ fn open_loop(problem: &str, group: &'static str) {
     let xi = tape.input(&xi0.0[..], &xi0.1);
     let target = tape.constant(&target.0[..], &target.1);
     golden.compare("obs0", &problem.swarm.observe(z, target, xi).patch.value());
-    let given = Given { target, alive: tape.constant([batch, agents], &vec![1.0; batch * agents]) };
+    let given = Given { target, strength: tape.constant([batch, agents], &vec![1.0; batch * agents]) };
     let mut state = State { z, xi, previous: tape.zeros([batch, agents, width]) };
     let (mut inputs, mut terms, mut z_traj, mut xi_traj) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let per_tick = agents * width;

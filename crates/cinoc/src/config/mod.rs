@@ -60,6 +60,8 @@ pub struct ObserveConfig {
     pub window: f64,
     /// Whether the derivative flows through the position of the samples.
     pub through_position: bool,
+    /// Observations above this size are compressed to `x/√(1+|x|/s)`; 0 leaves them as they are.
+    pub compress: f64,
     /// Factor on the error before the network sees it; the physics does not change.
     pub gain: f64,
 }
@@ -106,6 +108,12 @@ pub struct TrainConfig {
     pub validate_instances: usize,
     /// Updates between two checkpoints.
     pub checkpoint_every: usize,
+    /// Training only: agents start up to this far from their regular place.
+    pub start_jitter: f64,
+    /// Training only: chance of each agent to be dead in an instance.
+    pub dropout: f64,
+    /// Training only: the strength of all agents' pushes in an instance is drawn between these two factors (evenly in the logarithm).
+    pub strength: [f64; 2],
     /// Instances worked on together by one thread. Changes the rounding, not the mathematics; the number of threads changes neither.
     pub shard: usize,
     /// Ticks whose intermediate values are held at once in the backward pass.

@@ -26,7 +26,7 @@ pub(super) fn paper() -> Config {
             start_margin: 0.2,
             start_margin_other: 0.1,
         },
-        observe: ObserveConfig { points: 20, window: 0.08, through_position: true, gain: 1.0 },
+        observe: ObserveConfig { points: 20, window: 0.08, through_position: true, compress: 0.0, gain: 1.0 },
         policy: PolicyConfig {
             kind: "deeponet".into(),
             branch: vec![64, 64],
@@ -56,6 +56,9 @@ pub(super) fn paper() -> Config {
             validate_every: 25,
             validate_instances: 64,
             checkpoint_every: 10,
+            start_jitter: 0.0,
+            dropout: 0.0,
+            strength: [1.0, 1.0],
             shard: 8,
             segment: 1,
             memory_mb: 1024,

@@ -140,6 +140,10 @@ fn check(config: &Config) -> Result<(), Error> {
             return bad(key, value.to_string(), "above 0");
         }
     }
+    let [weakest, strongest] = config.train.strength;
+    if weakest <= 0.0 || strongest < weakest {
+        return bad("train.strength", format!("{:?}", config.train.strength), "two factors above 0, the smaller first, like [0.5, 2.0]");
+    }
     if !(2..=64).contains(&config.observe.points) {
         return bad("observe.points", config.observe.points.to_string(), "from 2 to 64");
     }

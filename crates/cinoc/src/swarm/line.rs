@@ -1,6 +1,6 @@
 //! Mobile agents on an interval.
 
-use super::{Advance, Force1d, Fourier, Observation, Observe1d, Saturate, Swarm};
+use super::{Advance, Compress, Force1d, Fourier, Observation, Observe1d, Saturate, Swarm};
 use crate::Real;
 use crate::config::{ObserveConfig, SwarmConfig};
 use cinoc_pde::Grid;
@@ -13,6 +13,7 @@ pub struct MobileLine {
     config: SwarmConfig,
     points: usize,
     observe: Arc<Observe1d>,
+    compress: Option<Arc<Compress>>,
     fourier: Arc<Fourier>,
     saturate: Arc<Saturate>,
     force: Arc<Force1d>,
@@ -27,6 +28,7 @@ impl MobileLine {
             config: swarm.clone(),
             points: observe.points,
             observe: Arc::new(Observe1d::new(grid, observe)),
+            compress: (observe.compress > 0.0).then(|| Arc::new(Compress::new(observe.compress * observe.gain))),
             fourier: Arc::new(Fourier::new(&grid.lengths, if grid.periodic { 2.0 * PI } else { PI })),
             saturate: Arc::new(Saturate::new(vec![swarm.u_limit as Real, swarm.v_limit as Real])),
             force: Arc::new(Force1d::new(grid, swarm.sigma, scale)),
@@ -56,11 +58,15 @@ impl Swarm for MobileLine {
     }
 
     fn observe<'t>(&self, z: Var<'t>, target: Var<'t>, xi: Var<'t>) -> Observation<'t> {
-        Observation { patch: z.tape().record(&self.observe, [z, target, xi]), position: xi.apply(&self.fourier) }
+        let mut patch = z.tape().record(&self.observe, [z, target, xi]);
+        if let Some(compress) = &self.compress {
+            patch = patch.apply(compress);
+        }
+        Observation { patch, position: xi.apply(&self.fourier) }
     }
 
-    fn saturate<'t>(&self, raw: Var<'t>, alive: Var<'t>) -> Var<'t> {
-        raw.tape().record(&self.saturate, [raw, alive])
+    fn saturate<'t>(&self, raw: Var<'t>, strength: Var<'t>) -> Var<'t> {
+        raw.tape().record(&self.saturate, [raw, strength])
     }
 
     fn actuate<'t>(&self, action: Var<'t>, xi: Var<'t>) -> Var<'t> {

@@ -1,6 +1,7 @@
 //! What agents feel, how they push, how they move.
 
 mod advance;
+mod compress;
 mod force1d;
 mod fourier;
 mod line;
@@ -8,6 +9,7 @@ mod observe1d;
 mod saturate;
 
 pub use advance::Advance;
+pub use compress::Compress;
 pub use force1d::Force1d;
 pub use fourier::Fourier;
 pub use line::MobileLine;
@@ -43,8 +45,9 @@ pub trait Swarm: Send + Sync {
     /// What each agent sees.
     fn observe<'t>(&self, z: Var<'t>, target: Var<'t>, xi: Var<'t>) -> Observation<'t>;
 
-    /// Raw outputs of a policy held inside the actuators' limits; a dead agent (`alive` = 0) does nothing.
-    fn saturate<'t>(&self, raw: Var<'t>, alive: Var<'t>) -> Var<'t>;
+    /// Raw outputs of a policy held inside the actuators' limits; each push times the
+    /// agent's strength (1 in good health). A dead agent (strength 0) does nothing.
+    fn saturate<'t>(&self, raw: Var<'t>, strength: Var<'t>) -> Var<'t>;
 
     /// The force of all agents on the field.
     fn actuate<'t>(&self, action: Var<'t>, xi: Var<'t>) -> Var<'t>;

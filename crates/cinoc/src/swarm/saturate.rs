@@ -4,7 +4,9 @@ use crate::Real;
 use cinoc_tape::kernel::math::tanh;
 use cinoc_tape::{Cotangents, Inputs, Op, Shape};
 
-/// `alive · limit · tanh(raw)`, one limit per component. Inputs: raw actions `[batch, agents, k]`, alive (0 or 1) `[batch, agents]`.
+/// `limit · tanh(raw)`, one limit per component. Inputs: raw actions `[batch, agents, k]`, strength `[batch, agents]`.
+///
+/// The strength multiplies the push, the first component: 1 for a healthy agent; 0 for a dead one, which does not move either.
 pub struct Saturate {
     limits: Vec<Real>,
 }
@@ -16,6 +18,15 @@ impl Saturate {
     }
 }
 
+/// What the strength of an agent does to component `c` of its action.
+fn factor(strength: Real, c: usize) -> Real {
+    match c {
+        0 => strength,
+        _ if strength > 0.0 => 1.0,
+        _ => 0.0,
+    }
+}
+
 impl Op for Saturate {
     fn name(&self) -> &'static str {
         "saturate"
@@ -23,7 +34,7 @@ impl Op for Saturate {
 
     fn shape(&self, x: &[Shape]) -> Shape {
         let fits = x[0].last() == self.limits.len() && x[0].rows() == x[1].count();
-        assert!(fits, "saturate: actions {:?}, alive {:?}, {} limits", x[0], x[1], self.limits.len());
+        assert!(fits, "saturate: actions {:?}, strength {:?}, {} limits", x[0], x[1], self.limits.len());
         x[0]
     }
 
@@ -31,7 +42,7 @@ impl Op for Saturate {
         let k = self.limits.len();
         for (m, y) in y.chunks_exact_mut(k).enumerate() {
             for c in 0..k {
-                y[c] = x[1][m] * self.limits[c] * tanh(x[0][m * k + c]);
+                y[c] = factor(x[1][m], c) * self.limits[c] * tanh(x[0][m * k + c]);
             }
         }
     }
@@ -40,9 +51,11 @@ impl Op for Saturate {
         let k = self.limits.len();
         let Some(raw_bar) = bars.get(0) else { return };
         for (i, raw_bar) in raw_bar.iter_mut().enumerate() {
-            let (limit, alive) = (self.limits[i % k], x[1][i / k]);
-            let t = y[i] / limit;
-            *raw_bar += alive * limit * y_bar[i] * (1.0 - t * t);
+            let full = factor(x[1][i / k], i % k) * self.limits[i % k];
+            if full > 0.0 {
+                let t = y[i] / full;
+                *raw_bar += full * y_bar[i] * (1.0 - t * t);
+            }
         }
     }
 }

@@ -9,7 +9,8 @@ pub use schedule::rate;
 use crate::evaluate::{self, Request};
 use crate::policy::Policy;
 use crate::random::{Rng, Stream};
-use crate::rollout::{Outcome, Rollout};
+use crate::config::TrainConfig;
+use crate::rollout::{Batch, Outcome, Rollout};
 use crate::task::Use;
 use crate::{Error, Problem, Real};
 use cinoc_tape::Params;
@@ -120,6 +121,7 @@ impl Trainer {
                     let mut rng = Rng::new(seed, Stream::Train, (update * train.batch + i) as u64);
                     let instance = problem.task.sample(&mut rng, Use::Training);
                     shard.batch.push(&instance.start, &instance.target, &xi);
+                    disturb(problem, &mut rng, &mut shard.batch);
                 }
                 let outcome = shard.forward(problem, policy, params, true, &mut |_| {});
                 if outcome == Outcome::Finished {
@@ -200,6 +202,31 @@ impl Trainer {
             });
         });
         Ok(self.shards.iter().flat_map(|s| &s.costs).sum::<f64>() / problem.config.train.batch as f64)
+    }
+}
+
+/// What training does to the agents of the last instance of a batch, so that the policy also knows other places and strengths.
+fn disturb(problem: &Problem, rng: &mut Rng, batch: &mut Batch) {
+    let TrainConfig { start_jitter, dropout, strength: [weakest, strongest], .. } = problem.config.train;
+    let coordinates = batch.agents * problem.swarm.dimensions();
+    let lengths = &problem.stepper.grid().lengths;
+    let last = batch.xi.len() - coordinates;
+    if start_jitter > 0.0 {
+        for (i, xi) in batch.xi[last..].iter_mut().enumerate() {
+            let moved = *xi as f64 + rng.uniform(-start_jitter, start_jitter);
+            *xi = (moved as Real).clamp(0.0, lengths[i % lengths.len()]);
+        }
+    }
+    let first = batch.strength.len() - batch.agents;
+    if strongest > weakest {
+        batch.strength[first..].fill(rng.uniform(weakest.ln(), strongest.ln()).exp() as Real);
+    }
+    if dropout > 0.0 {
+        for strength in &mut batch.strength[first..] {
+            if rng.uniform(0.0, 1.0) < dropout {
+                *strength = 0.0;
+            }
+        }
     }
 }
 

@@ -1,0 +1,54 @@
+//! Threads and segments change nothing.
+
+mod common;
+
+use cinoc::problem::{NAMES, Problem};
+use cinoc::random::{Rng, Stream};
+use cinoc::train::Trainer;
+use cinoc::{Config, Real};
+use common::{config, rollout};
+
+fn short(problem: &str) -> Config {
+    config(problem, &["physics.ticks=12", "train.batch=14", "train.shard=3", "train.updates=4", "train.validate_instances=5"])
+}
+
+#[test]
+fn any_number_of_threads_gives_the_same_bits() {
+    for name in NAMES {
+        let run = |threads: usize| -> (Vec<Real>, Vec<u64>) {
+            let mut trainer = Trainer::new(Problem::new(short(name)).unwrap(), 3, threads).unwrap();
+            let mut costs = Vec::new();
+            while !trainer.finished() {
+                let progress = trainer.step().unwrap();
+                costs.extend([progress.cost.to_bits(), progress.gradient.to_bits(), progress.validation.unwrap_or(0.0).to_bits()]);
+            }
+            (trainer.params.theta().to_vec(), costs)
+        };
+        let one = run(1);
+        for threads in [2, 3, 7] {
+            assert!(run(threads) == one, "{name}: {threads} threads differ from one");
+        }
+    }
+}
+
+#[test]
+fn any_number_of_segments_gives_the_same_gradient() {
+    for name in NAMES {
+        let problem = Problem::new(short(name)).unwrap();
+        let policy = problem.policy().unwrap();
+        let params = policy.init(&mut Rng::new(1, Stream::Init, 0));
+        let gradient = |segment: usize, keep: bool| {
+            let mut rollout = rollout(&problem, 4, segment, keep);
+            rollout.forward(&problem, &*policy, &params, true, &mut |_| {});
+            rollout.backward(&problem, &*policy, &params, 0.25);
+            let (z_bar, xi_bar) = rollout.start_bars();
+            (rollout.bars.shared.to_vec(), z_bar.to_vec(), xi_bar.to_vec(), rollout.costs.clone())
+        };
+        let whole = gradient(12, true);
+        assert!(whole.0.iter().any(|g| g.abs() > 1e-6));
+        for (segment, keep) in [(1, true), (1, false), (2, false), (5, true), (5, false), (11, true), (40, false)] {
+            // To the bit: cotangents of a segment's start are handed on in the order in which one long tape would add them.
+            assert!(gradient(segment, keep) == whole, "{name}: segments of {segment}, kept {keep}");
+        }
+    }
+}
