@@ -85,7 +85,7 @@ fn fisher_fronts_run_at_the_known_speed() {
 fn walls_stay_at_zero_and_are_constants() {
     let grid = Grid::walls(12, 1.0);
     for stepper in [&Heat1d::new(grid.clone(), 0.2, 1e-3) as &dyn Stepper, &FisherKpp::new(grid.clone(), 0.005, 3.0, 1e-3)] {
-        let z = run(stepper, &vec![0.5; 12], 3);
+        let z = run(stepper, &[0.5; 12], 3);
         assert_eq!((z[0], z[11]), (0.0, 0.0));
     }
 }

@@ -36,7 +36,7 @@ fn kinks_have_derivative_zero() {
     let zero: Point = vec![(Shape::new(&[1]), vec![0.0])];
     for f in [|x: Var| x.relu().id(), |x: Var| x.abs().id(), |x: Var| x.sqrt().id()] {
         let tape = cinoc_tape::Tape::new(cinoc_tape::Memory::default(), &[]);
-        let x = tape.input(&[1], &zero[0].1);
+        let x = tape.input([1], &zero[0].1);
         let (x, y) = (x.id(), f(x));
         let memory = tape.into_memory();
         let mut bars = cinoc_tape::Bars::default();
@@ -116,7 +116,11 @@ fn pieces_count_as_joined() {
             &|x| {
                 let w_t = x[2].tape().constant([4, 5], &transposed);
                 let layer = Layer { w: x[2], w_t, b: x[3] };
-                if joined { x[0].join(x[1]).dense(layer, Activation::Tanh) } else { x[0].dense_with(x[1], layer, Activation::Tanh) }
+                if joined {
+                    x[0].join(x[1]).dense(layer, Activation::Tanh)
+                } else {
+                    x[0].dense_with(x[1], layer, Activation::Tanh)
+                }
             },
             Some(&y_bar),
         )

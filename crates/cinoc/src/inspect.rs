@@ -54,13 +54,14 @@ fn shortened(config: &Config, ticks: usize, batch: usize) -> Result<Trainer, Err
     Trainer::new(Problem::new(config)?, 0, 0)
 }
 
-/// Error of the gradient of the whole cost by all parameters, along one direction, for several steps of central differences.
+/// Error of the gradient of the whole cost by all parameters, along the gradient, for several steps of central differences.
 pub fn sweep(config: &Config, ticks: usize, steps: &[f64]) -> Result<Vec<(f64, f64)>, Error> {
     let mut trainer = shortened(config, ticks, 4)?;
     trainer.rehearse(true)?;
     let theta = trainer.params.theta().to_vec();
-    let direction = noise(theta.len(), 9);
-    let exact: f64 = trainer.last_gradient().iter().zip(&direction).map(|(g, d)| *g as f64 * *d as f64).sum();
+    // Along the gradient itself: the change of the cost is largest there, and least lost in rounding.
+    let exact = trainer.last_gradient().iter().map(|&g| g as f64 * g as f64).sum::<f64>().sqrt();
+    let direction: Vec<Real> = trainer.last_gradient().iter().map(|&g| (g as f64 / exact) as Real).collect();
     let mut found = Vec::new();
     for &step in steps {
         let mut at = |side: f64| {

@@ -20,7 +20,11 @@ fn any_number_of_threads_gives_the_same_bits() {
             let mut costs = Vec::new();
             while !trainer.finished() {
                 let progress = trainer.step().unwrap();
-                costs.extend([progress.cost.to_bits(), progress.gradient.to_bits(), progress.validation.unwrap_or(0.0).to_bits()]);
+                costs.extend([
+                    progress.cost.to_bits(),
+                    progress.gradient.to_bits(),
+                    progress.validation.unwrap_or(0.0).to_bits(),
+                ]);
             }
             (trainer.params.theta().to_vec(), costs)
         };

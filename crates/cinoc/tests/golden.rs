@@ -76,8 +76,7 @@ fn open_loop(problem: &str, group: &'static str) {
     let (mut inputs, mut terms, mut z_traj, mut xi_traj) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let per_tick = agents * width;
     for t in 0..ticks {
-        let now: Vec<Real> =
-            (0..batch).flat_map(|b| actions[(b * ticks + t) * per_tick..][..per_tick].iter().copied()).collect();
+        let now: Vec<Real> = (0..batch).flat_map(|b| actions[(b * ticks + t) * per_tick..][..per_tick].iter().copied()).collect();
         let action = tape.input([batch, agents, width], &now);
         inputs.push(action.id());
         state = apply(&problem, action, state, given, &mut |term| terms.push(term.id()));

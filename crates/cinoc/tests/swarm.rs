@@ -96,8 +96,10 @@ fn observation_wraps_around_a_ring() {
 fn gain_scales_the_observation() {
     let grid = Grid::walls(30, 1.0);
     let see = |gain: f64| {
-        let observe =
-            Arc::new(Observe1d::new(&grid, &ObserveConfig { points: 6, window: 0.1, through_position: true, compress: 0.0, gain }));
+        let observe = Arc::new(Observe1d::new(
+            &grid,
+            &ObserveConfig { points: 6, window: 0.1, through_position: true, compress: 0.0, gain },
+        ));
         let tape = Tape::new(Memory::default(), &[]);
         let xi = tape.constant([1, 1, 1], &[0.41]);
         tape.record(&observe, [tape.constant([1, 30], &noise(30, 8)), tape.constant([1, 30], &noise(30, 9)), xi]).value()
@@ -157,7 +159,9 @@ fn motion_limits_and_features_have_right_derivatives() {
     let (fourier, advance) = (Arc::new(Fourier::new(&[1.0, 1.25], 3.0)), Arc::new(Advance::new(0.1, vec![0.0], vec![1.0])));
     let saturate = Arc::new(Saturate::new(vec![4.0, 2.0]));
     assert_derivative(&[(&[1, 3, 2], &positions(6, 3))], |v| v[0].apply(&fourier));
-    assert_derivative(&[(&[1, 3, 1], &positions(3, 4)), (&[1, 3, 2], &noise(6, 5))], |v| v[0].tape().record(&advance, [v[0], v[1]]));
+    assert_derivative(&[(&[1, 3, 1], &positions(3, 4)), (&[1, 3, 2], &noise(6, 5))], |v| {
+        v[0].tape().record(&advance, [v[0], v[1]])
+    });
     assert_derivative(&[(&[1, 3, 2], &noise(6, 6))], |v| {
         v[0].tape().record(&saturate, [v[0], v[0].tape().constant([1, 3], &[1.0, 0.0, 2.0])])
     });
@@ -183,8 +187,9 @@ fn the_dead_neither_push_nor_move() {
     let moved = state.xi.value();
     assert!(moved[0] > 0.2 && moved[1] == 0.5 && moved[2] > 0.8);
     let alone = problem.swarm.actuate(tape.constant([1, 2, 2], &[1.0; 4]), tape.constant([1, 2, 1], &[0.2, 0.8])).value();
-    let with_dead =
-        problem.swarm.actuate(tape.constant([1, 3, 2], &[1.0, 1.0, 0.0, 0.0, 1.0, 1.0]), tape.constant([1, 3, 1], &[0.2, 0.5, 0.8]));
+    let with_dead = problem
+        .swarm
+        .actuate(tape.constant([1, 3, 2], &[1.0, 1.0, 0.0, 0.0, 1.0, 1.0]), tape.constant([1, 3, 1], &[0.2, 0.5, 0.8]));
     assert_eq!(alone, with_dead.value());
 }
 

@@ -26,7 +26,8 @@ impl Args {
         let parts = inspect::parts(&problem);
         let ticks = problem.ticks.min(20);
         let sweep = inspect::sweep(&config, ticks, &STEPS)?;
-        let horizons: Vec<usize> = [10, 30, 100, 300, 1000].into_iter().filter(|&h| h < problem.ticks).chain([problem.ticks]).collect();
+        let horizons: Vec<usize> =
+            [10, 30, 100, 300, 1000].into_iter().filter(|&h| h < problem.ticks).chain([problem.ticks]).collect();
         let growth = inspect::growth(&config, &horizons)?;
         let (whole, one) = inspect::memory(&problem)?;
         if self.json {
@@ -55,7 +56,11 @@ impl Args {
         for (ticks, norm) in growth {
             println!("  {ticks:5} ticks   {}", short(norm));
         }
-        println!("\nMemory of one update: {:.0} MB keeping every tick, {:.1} MB computing each segment twice.", mega(whole), mega(one));
+        println!(
+            "\nMemory of one update: {:.0} MB keeping every tick, {:.1} MB computing each segment twice.",
+            mega(whole),
+            mega(one)
+        );
         println!("(train.memory_mb = {} decides which.)", config.train.memory_mb);
         Ok(())
     }

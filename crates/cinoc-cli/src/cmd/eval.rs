@@ -48,12 +48,16 @@ impl Args {
         let counts = if self.agents.is_empty() { vec![trained] } else { self.agents.clone() };
         let pool = pool(self.threads);
         if !self.json {
-            let failing = if self.fail > 0.0 { format!(", {:.0} % of the agents die halfway", 100.0 * self.fail) } else { String::new() };
+            let failing =
+                if self.fail > 0.0 { format!(", {:.0} % of the agents die halfway", 100.0 * self.fail) } else { String::new() };
             println!(
                 "{} trained with {trained} agents, {} held-out instances{failing}\n",
                 problem.config.problem, self.instances
             );
-            println!("{:>7} {:>10} {:>10} {:>10} {:>13} {:>10} {:>10} {:>9}", "agents", "score", "std", "median", "uncontrolled", "ratio", "effort", "diverged");
+            println!(
+                "{:>7} {:>10} {:>10} {:>10} {:>13} {:>10} {:>10} {:>9}",
+                "agents", "score", "std", "median", "uncontrolled", "ratio", "effort", "diverged"
+            );
         }
         for agents in counts {
             let request = Request { agents, instances: self.instances, seed: self.seed, stream: Stream::Test, fail: self.fail };

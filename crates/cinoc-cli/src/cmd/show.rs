@@ -1,14 +1,14 @@
 //! `cinoc show`
 
-use crate::draw::{self, Episode, Episode1d};
+use crate::draw::{self, Episode, Episode1d, Episode2d};
 use crate::library;
 use anyhow::{Result, bail};
-use cinoc::Real;
 use cinoc::evaluate::Request;
-use cinoc::inspect::trace;
+use cinoc::inspect::{Trace, trace};
 use cinoc::policy::Uncontrolled;
 use cinoc::random::Stream;
 use cinoc::rollout::Outcome;
+use cinoc::{Problem, Real};
 use std::path::PathBuf;
 
 /// Arguments of `cinoc show`.
@@ -51,28 +51,70 @@ impl Args {
         let nobody = Uncontrolled { action_width: problem.swarm.action_width() };
         let (free, _) = trace(&problem, &nobody, &Default::default(), &request, self.instance);
         let name = &problem.config.problem;
-        let grid = problem.stepper.grid();
-        let k = problem.swarm.action_width();
-        let plain = |x: &[Real]| -> Vec<f32> { x.iter().map(|&x| x as f32).collect() };
-        let fields = |z: &[Vec<Real>]| z.iter().map(|z| plain(z)).collect::<Vec<_>>();
-        let column = |c: usize| controlled.action.iter().map(|a| a.iter().skip(c).step_by(k).map(|&x| x as f32).collect()).collect();
         let failing = if self.fail > 0.0 { format!(" · {:.0} % fail", 100.0 * self.fail) } else { String::new() };
-        let episode = Episode1d {
-            title: format!("{name} · {agents} agents{failing} · held-out instance {}", self.instance),
-            length: grid.lengths[0] as f32,
-            tick_time: problem.tick_time() as f32,
-            periodic: grid.periodic,
-            target: plain(&controlled.target),
-            uncontrolled: fields(&free.z),
-            controlled: fields(&controlled.z),
-            xi: fields(&controlled.xi),
-            alive: controlled.alive.clone(),
-            u: column(0),
-            v: if k > 1 { column(1) } else { vec![Vec::new(); controlled.action.len()] },
+        let title = format!("{name} · {agents} agents{failing} · held-out instance {}", self.instance);
+        let episode = match problem.stepper.grid().dimensions() {
+            1 => Episode::Line(line(&problem, title, controlled, free)),
+            _ => Episode::Plane(plane(&problem, title, controlled, free)),
         };
         let out = self.out.unwrap_or_else(|| PathBuf::from(format!("{name}.png")));
-        draw::draw(&Episode::Line(episode), &out)?;
+        draw::draw(&episode, &out)?;
         println!("Drew {}", out.display());
         Ok(())
+    }
+}
+
+/// Numbers as the drawing takes them.
+fn plain(x: &[Real]) -> Vec<f32> {
+    x.iter().map(|&x| x as f32).collect()
+}
+
+fn rows(x: &[Vec<Real>]) -> Vec<Vec<f32>> {
+    x.iter().map(|row| plain(row)).collect()
+}
+
+/// Pairs of neighbouring numbers.
+fn pairs(x: &[Vec<Real>]) -> Vec<Vec<[f32; 2]>> {
+    x.iter().map(|row| row.chunks_exact(2).map(|p| [p[0] as f32, p[1] as f32]).collect()).collect()
+}
+
+/// Component `c` of every action of `k` components.
+fn component(actions: &[Vec<Real>], k: usize, c: usize) -> Vec<Vec<f32>> {
+    actions.iter().map(|a| a.iter().skip(c).step_by(k).map(|&x| x as f32).collect()).collect()
+}
+
+fn line(problem: &Problem, title: String, controlled: Trace, free: Trace) -> Episode1d {
+    let (grid, k) = (problem.stepper.grid(), problem.swarm.action_width());
+    Episode1d {
+        title,
+        length: grid.lengths[0] as f32,
+        tick_time: problem.tick_time() as f32,
+        periodic: grid.periodic,
+        target: plain(&controlled.target),
+        uncontrolled: rows(&free.z),
+        controlled: rows(&controlled.z),
+        xi: rows(&controlled.xi),
+        alive: controlled.alive,
+        u: component(&controlled.action, k, 0),
+        v: if k > 1 { component(&controlled.action, k, 1) } else { vec![Vec::new(); controlled.action.len()] },
+    }
+}
+
+fn plane(problem: &Problem, title: String, controlled: Trace, free: Trace) -> Episode2d {
+    let (grid, k) = (problem.stepper.grid(), problem.swarm.action_width());
+    let velocity = |a: &Vec<Real>| a.chunks_exact(k).map(|a| [a[k - 2] as f32, a[k - 1] as f32]).collect();
+    Episode2d {
+        title,
+        lengths: [grid.lengths[0] as f32, grid.lengths[1] as f32],
+        shape: [grid.nodes[0], grid.nodes[1]],
+        tick_time: problem.tick_time() as f32,
+        target: plain(&controlled.target),
+        uncontrolled: rows(&free.z),
+        controlled: rows(&controlled.z),
+        xi: pairs(&controlled.xi),
+        alive: controlled.alive,
+        u: component(&controlled.action, k, 0),
+        v: if k > 2 { controlled.action.iter().map(velocity).collect() } else { vec![Vec::new(); controlled.action.len()] },
+        obstacles: Vec::new(),
     }
 }

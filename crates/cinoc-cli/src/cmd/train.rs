@@ -61,7 +61,11 @@ impl Args {
             if stop.load(Ordering::Relaxed) {
                 run.save()?;
                 screen.end();
-                eprintln!("Stopped and saved after {} updates. Continue with --resume --out {}", run.trainer.update, folder.display());
+                eprintln!(
+                    "Stopped and saved after {} updates. Continue with --resume --out {}",
+                    run.trainer.update,
+                    folder.display()
+                );
                 return Ok(());
             }
             let progress = run.step()?;
@@ -79,7 +83,12 @@ impl Args {
             });
             println!("{line}");
         } else {
-            println!("Best validation score {} after {} of {} updates, {seconds:.0} s.", short(best), model.update, run.trainer.update);
+            println!(
+                "Best validation score {} after {} of {} updates, {seconds:.0} s.",
+                short(best),
+                model.update,
+                run.trainer.update
+            );
             println!("Score it on held-out instances:  cinoc eval {}", folder.display());
             println!("Look at it:                      cinoc show {} -o episode.png", folder.display());
         }

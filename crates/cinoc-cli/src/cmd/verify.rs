@@ -4,10 +4,10 @@ use super::short;
 use crate::library;
 use anyhow::{Result, bail};
 use cinoc::evaluate::{Request, report};
+use cinoc::inspect;
 use cinoc::problem::{NAMES, Preset, Problem, defaults};
 use cinoc::random::Stream;
 use cinoc::train::{Trainer, pool};
-use cinoc::inspect;
 use std::time::Instant;
 
 /// Arguments of `cinoc verify`.

@@ -127,21 +127,21 @@ pub struct Entry<'a> {
     pub dashed: bool,
 }
 
-/// Draws a legend in that corner of the frame where it hides the fewest of the `busy` points.
+/// Draws a legend at that place of the frame where it hides the fewest of the `busy` points; corners first.
 pub fn legend(surface: &mut dyn Surface, frame: Frame, text: f32, entries: &[Entry<'_>], busy: &[Point]) {
     let names = entries.iter().map(|entry| font::width(entry.name, text));
     let width = names.fold(0.0, f32::max) + 2.9 * text;
     let height = (1.35 * entries.len() as f32 + 0.35) * text;
-    let (inset, right) = (0.35 * text, frame.right - width);
-    let (left, low) = (frame.left + inset, frame.bottom - height - inset);
-    let (right, high) = (right - inset, frame.top + inset);
-    let corners = [(right, high), (right, low), (left, low), (left, high)];
-    let boxes = corners.map(|(x, y)| Frame::new(x, y, width, height));
+    let inset = 0.35 * text;
+    let (left, right) = (frame.left + inset, frame.right - width - inset);
+    let (high, low) = (frame.top + inset, frame.bottom - height - inset);
+    let heights = [0.0, 1.0, 0.5, 0.25, 0.75].map(|part| high + part * (low - high));
+    let boxes = [right, left, 0.5 * (left + right)].into_iter().flat_map(|x| heights.map(|y| Frame::new(x, y, width, height)));
     let hidden = |area: &Frame| {
         let inside = |p: &&Point| p.0 > area.left && p.0 < area.right && p.1 > area.top && p.1 < area.bottom;
         busy.iter().filter(inside).count()
     };
-    let Some(area) = boxes.into_iter().min_by_key(hidden) else { return };
+    let Some(area) = boxes.min_by_key(hidden) else { return };
     surface.rect(area, colour::WHITE.mix(0.8));
     for (row, entry) in entries.iter().enumerate() {
         let y = area.top + (1.35 * row as f32 + 0.85) * text;

@@ -91,8 +91,7 @@ impl WithSimd for Gemm<'_> {
         let mut j = 0;
         while j < n {
             let left = n - j;
-            let panel =
-                Panel { simd, m: self.m, n, k: self.k, a: self.a, b: self.b, c, start: self.start, j, width: left };
+            let panel = Panel { simd, m: self.m, n, k: self.k, a: self.a, b: self.b, c, start: self.start, j, width: left };
             // SAFETY: `gemm` checked the lengths; every panel stays inside `n` columns and `m` rows.
             unsafe {
                 j += match (S::REGISTER_COUNT >= 32, left / lanes) {
@@ -285,7 +284,6 @@ pub(super) mod lane {
         size_of::<Vector<S>>() / size_of::<Real>()
     }
 }
-
 
 #[cfg(test)]
 mod tests {

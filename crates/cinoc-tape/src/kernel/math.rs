@@ -18,7 +18,7 @@ pub fn tanh(x: Real) -> Real {
     let odd = odd * s + 6.372_619_3e-4;
     let odd = odd * s + 4.893_524_6e-3;
     let even = 1.198_258_4e-6;
-    let even = even * s + 1.185_347_06e-4;
+    let even = even * s + 1.185_347_1e-4;
     let even = even * s + 2.268_434_6e-3;
     let even = even * s + 4.893_525e-3;
     x * odd / even
@@ -70,7 +70,7 @@ pub fn exp(x: Real) -> Real {
     let p = p * r + 8.333_452e-3;
     let p = p * r + 4.166_579_6e-2;
     let p = p * r + 1.666_666_5e-1;
-    let p = p * r + 5.000_000_1e-1;
+    let p = p * r + 0.5;
     let p = p * r * r + r + 1.0;
     let scale = f32::from_bits((shifted.to_bits() << 23).wrapping_add(127 << 23));
     low * p * scale

@@ -7,7 +7,6 @@
 
 pub mod buffer;
 pub mod gemm;
-pub mod interpolate;
 pub mod math;
 pub mod peak;
 

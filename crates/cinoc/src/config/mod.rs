@@ -5,6 +5,7 @@ mod overlay;
 pub use overlay::{Overlay, distance, overlay};
 
 use crate::Error;
+use crate::problem::{Preset, defaults};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -114,6 +115,8 @@ pub struct TrainConfig {
     pub dropout: f64,
     /// Training only: the strength of all agents' pushes in an instance is drawn between these two factors (evenly in the logarithm).
     pub strength: [f64; 2],
+    /// Training only: share of the instances whose strength is drawn; the others have 1.
+    pub strength_share: f64,
     /// Instances worked on together by one thread. Changes the rounding, not the mathematics; the number of threads changes neither.
     pub shard: usize,
     /// Ticks whose intermediate values are held at once in the backward pass.
@@ -123,9 +126,11 @@ pub struct TrainConfig {
 }
 
 impl Config {
-    /// Reads a complete configuration, as stored in a model or a run.
+    /// Reads a configuration as stored in a model or a run; settings that did not exist yet get the paper's values.
     pub fn from_toml(text: &str, place: &str) -> Result<Self, Error> {
-        toml::from_str(text).map_err(|e| Error::Toml { place: place.into(), reason: e.message().into() })
+        let mut changes = Overlay::from_toml(text, place)?;
+        let name = changes.take("problem").and_then(|v| v.as_str().map(str::to_owned)).unwrap_or_default();
+        overlay(&defaults(&name, Preset::Paper)?, &changes)
     }
 
     /// As text.

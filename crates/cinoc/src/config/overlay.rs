@@ -13,7 +13,8 @@ pub struct Overlay {
 impl Overlay {
     /// All keys of a TOML text; `place` names it in errors.
     pub fn from_toml(text: &str, place: &str) -> Result<Self, Error> {
-        let table: Table = text.parse().map_err(|e: toml::de::Error| Error::Toml { place: place.into(), reason: e.message().into() })?;
+        let table: Table =
+            text.parse().map_err(|e: toml::de::Error| Error::Toml { place: place.into(), reason: e.message().into() })?;
         let mut changes = Vec::new();
         flatten("", table, &mut changes);
         Ok(Self { changes })
@@ -67,8 +68,7 @@ pub fn overlay(defaults: &Config, changes: &Overlay) -> Result<Config, Error> {
         };
         *at(&mut tree, key) = value;
     }
-    let text = toml::to_string(&tree).expect("a table is TOML");
-    Config::from_toml(&text, "the configuration")
+    tree.try_into().map_err(|e: toml::de::Error| Error::Toml { place: "the configuration".into(), reason: e.message().into() })
 }
 
 fn bad(key: &str, value: &Value, old: &Value) -> Error {

@@ -29,7 +29,8 @@ pub struct DeepONet {
 impl DeepONet {
     /// `features`: numbers per agent in the patch and for the position.
     pub fn new(config: &PolicyConfig, features: (usize, usize), action_width: usize) -> Result<Self, Error> {
-        let bad = |key: &str, value: String, expected: &str| Error::BadValue { key: key.into(), value, expected: expected.into() };
+        let bad =
+            |key: &str, value: String, expected: &str| Error::BadValue { key: key.into(), value, expected: expected.into() };
         let fusion = match config.fusion.as_str() {
             "concat" => Fusion::Concat,
             "product" => Fusion::Product,

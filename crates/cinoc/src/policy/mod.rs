@@ -6,10 +6,10 @@ mod uncontrolled;
 pub use deeponet::DeepONet;
 pub use uncontrolled::Uncontrolled;
 
+use crate::Error;
 use crate::config::Config;
 use crate::random::Rng;
 use crate::swarm::{Observation, Swarm};
-use crate::Error;
 use cinoc_tape::{Leaves, Params, Var};
 
 /// A decision rule.

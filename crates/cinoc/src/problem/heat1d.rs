@@ -35,14 +35,7 @@ pub(super) fn paper() -> Config {
             fusion: "concat".into(),
         },
         data: numbers([("start_length", 0.2), ("target_length", 0.4), ("nearer", 0.0)]),
-        cost: numbers([
-            ("track", 5.0),
-            ("effort", 1e-3),
-            ("bound", 100.0),
-            ("collide", 1.0),
-            ("accel", 0.1),
-            ("radius", 0.05),
-        ]),
+        cost: numbers([("track", 5.0), ("effort", 1e-3), ("bound", 100.0), ("collide", 1.0), ("accel", 0.1), ("radius", 0.05)]),
         train: TrainConfig {
             batch: 32,
             updates: 500,
@@ -59,6 +52,7 @@ pub(super) fn paper() -> Config {
             start_jitter: 0.0,
             dropout: 0.0,
             strength: [1.0, 1.0],
+            strength_share: 1.0,
             shard: 8,
             segment: 1,
             memory_mb: 1024,

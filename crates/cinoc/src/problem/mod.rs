@@ -3,11 +3,11 @@
 mod fkpp1d;
 mod heat1d;
 
+use crate::Error;
 use crate::config::{self, Config, Overlay};
 use crate::policy::{self, Policy};
 use crate::swarm::Swarm;
 use crate::task::Task;
-use crate::Error;
 use cinoc_pde::Stepper;
 
 /// Names of all problems.
@@ -111,7 +111,8 @@ fn check(config: &Config) -> Result<(), Error> {
             return Err(Error::BadValue { key: key.into(), value: "0".into(), expected: "1 or more".into() });
         }
     }
-    let bad = |key: &str, value: String, expected: &str| Err(Error::BadValue { key: key.into(), value, expected: expected.into() });
+    let bad =
+        |key: &str, value: String, expected: &str| Err(Error::BadValue { key: key.into(), value, expected: expected.into() });
     let number = |name: &str| config.physics.get(name).copied();
     if let Some(nodes) = number("nodes")
         && (nodes < 4.0 || nodes.fract() != 0.0)
@@ -142,7 +143,11 @@ fn check(config: &Config) -> Result<(), Error> {
     }
     let [weakest, strongest] = config.train.strength;
     if weakest <= 0.0 || strongest < weakest {
-        return bad("train.strength", format!("{:?}", config.train.strength), "two factors above 0, the smaller first, like [0.5, 2.0]");
+        return bad(
+            "train.strength",
+            format!("{:?}", config.train.strength),
+            "two factors above 0, the smaller first, like [0.5, 2.0]",
+        );
     }
     if !(2..=64).contains(&config.observe.points) {
         return bad("observe.points", config.observe.points.to_string(), "from 2 to 64");

@@ -150,7 +150,8 @@ impl Op for Force1d {
                     let (f_bar, _) = f_bar.as_chunks::<LANES>();
                     for m in b * agents..(b + 1) * agents {
                         let xi = x[1][m];
-                        (pushed[m], slid[m]) = if self.ring { self.feel::<true>(f_bar, xi) } else { self.feel::<false>(f_bar, xi) };
+                        (pushed[m], slid[m]) =
+                            if self.ring { self.feel::<true>(f_bar, xi) } else { self.feel::<false>(f_bar, xi) };
                     }
                 }
             },

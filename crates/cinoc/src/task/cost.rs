@@ -3,8 +3,8 @@
 use crate::Real;
 use cinoc_tape::{Cotangents, Inputs, Op, Shape};
 
-/// Calls `f(instance, its elements)` for each instance of an array.
-fn each<'a>(x: &'a [Real], batch: usize) -> impl Iterator<Item = &'a [Real]> {
+/// The elements of each instance of an array.
+fn each(x: &[Real], batch: usize) -> impl Iterator<Item = &[Real]> {
     x.chunks_exact(x.len() / batch)
 }
 

@@ -6,10 +6,10 @@ mod schedule;
 pub use adam::Adam;
 pub use schedule::rate;
 
+use crate::config::TrainConfig;
 use crate::evaluate::{self, Request};
 use crate::policy::Policy;
 use crate::random::{Rng, Stream};
-use crate::config::TrainConfig;
 use crate::rollout::{Batch, Outcome, Rollout};
 use crate::task::Use;
 use crate::{Error, Problem, Real};
@@ -207,7 +207,7 @@ impl Trainer {
 
 /// What training does to the agents of the last instance of a batch, so that the policy also knows other places and strengths.
 fn disturb(problem: &Problem, rng: &mut Rng, batch: &mut Batch) {
-    let TrainConfig { start_jitter, dropout, strength: [weakest, strongest], .. } = problem.config.train;
+    let TrainConfig { start_jitter, dropout, strength: [weakest, strongest], strength_share, .. } = problem.config.train;
     let coordinates = batch.agents * problem.swarm.dimensions();
     let lengths = &problem.stepper.grid().lengths;
     let last = batch.xi.len() - coordinates;
@@ -218,7 +218,7 @@ fn disturb(problem: &Problem, rng: &mut Rng, batch: &mut Batch) {
         }
     }
     let first = batch.strength.len() - batch.agents;
-    if strongest > weakest {
+    if strongest > weakest && rng.uniform(0.0, 1.0) < strength_share {
         batch.strength[first..].fill(rng.uniform(weakest.ln(), strongest.ln()).exp() as Real);
     }
     if dropout > 0.0 {

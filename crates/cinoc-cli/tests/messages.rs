@@ -1,0 +1,102 @@
+//! A wrong word gives one line that says what would have been right.
+
+use std::process::{Command, Output};
+
+fn cinoc(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_cinoc")).args(arguments).output().expect("the program starts")
+}
+
+fn error(arguments: &[&str]) -> String {
+    let output = cinoc(arguments);
+    assert!(!output.status.success(), "{arguments:?} should fail");
+    let text = String::from_utf8(output.stderr).expect("text");
+    assert_eq!(text.trim_end().lines().count(), 1, "one line, not: {text}");
+    text
+}
+
+#[test]
+fn wrong_words_are_answered_with_right_ones() {
+    let out = tempfile::tempdir().expect("a folder");
+    let run = out.path().join("run");
+    let run = run.to_str().expect("a plain path");
+    for (arguments, expected) in [
+        (vec!["train", "heat1", "--out", run], "heat1d"),
+        (vec!["train", "no-such-problem", "--out", run], "heat1d, fkpp1d"),
+        (vec!["train", "heat1d", "--out", run, "--set", "train.updtes=3"], "train.updates"),
+        (vec!["train", "heat1d", "--out", run, "--set", "train.updates=many"], "a whole number"),
+        (vec!["train", "heat1d", "--out", run, "--set", "train.updates=-3"], "0 or more"),
+        (vec!["train", "heat1d", "--out", run, "--set", "swarm.agents=0"], "1 or more"),
+        (vec!["train", "heat1d", "--out", run, "--set", "swarm.sigma=-1"], "above 0"),
+        (vec!["train", "heat1d", "--out", run, "--set", "policy.fusion=\"sum\""], "\"concat\" or \"product\""),
+        (vec!["train", "heat1d", "--out", run, "--set", "policy.kind=\"mlp\""], "deeponet"),
+        (vec!["train", "heat1d", "--out", run, "--set", "nonsense"], "key=value"),
+        (vec!["train", "no-such-file.toml", "--out", run], "check that it exists"),
+        (vec!["train", "heat1d", "--out", run, "--resume"], "leave out --resume"),
+        (vec!["eval", "no-such-model"], "run folder"),
+        (vec!["eval", "Cargo.toml"], "cinoc train"),
+        (vec!["show", "no-such-model"], "run folder"),
+        (vec!["check", "heat2"], "heat1d"),
+    ] {
+        let text = error(&arguments);
+        assert!(text.contains(expected), "{arguments:?} says {text:?}, which lacks {expected:?}");
+    }
+}
+
+#[test]
+fn a_blown_up_run_says_where_and_what_to_do() {
+    let out = tempfile::tempdir().expect("a folder");
+    let run = out.path().join("run");
+    let limit = if cfg!(feature = "f64") { "swarm.u_limit=1e200" } else { "swarm.u_limit=1e30" };
+    let text =
+        error(&["train", "heat1d", "--out", run.to_str().expect("a plain path"), "--set", limit, "--set", "physics.ticks=20"]);
+    assert!(text.contains("update 1") && text.contains("tick") && text.contains("train.rate"), "{text}");
+}
+
+#[test]
+fn a_file_of_changes_is_a_problem_too() {
+    let out = tempfile::tempdir().expect("a folder");
+    let (file, run) = (out.path().join("tiny.toml"), out.path().join("run"));
+    let text = "problem = \"fkpp1d\"\npreset = \"paper\"\n[physics]\nticks = 5\n[train]\nbatch = 2\nupdates = 3\nvalidate_instances = 2\n";
+    std::fs::write(&file, text).expect("a file");
+    let (file, run) = (file.to_str().expect("a path"), run.to_str().expect("a path"));
+    let output = cinoc(&["train", file, "--out", run, "--json"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let line: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!((line["problem"].as_str(), line["updates"].as_u64()), (Some("fkpp1d"), Some(3)));
+
+    let output = cinoc(&["eval", run, "--agents", "3,20", "--instances", "4", "--fail", "0.5", "--json"]);
+    let rows: Vec<serde_json::Value> =
+        String::from_utf8_lossy(&output.stdout).lines().map(|l| serde_json::from_str(l).expect("JSON")).collect();
+    assert_eq!(rows.len(), 2);
+    for key in ["problem", "model", "agents", "instances", "seed", "score", "uncontrolled", "ratio", "effort", "diverged"] {
+        assert!(!rows[0][key].is_null(), "eval --json lacks {key}");
+    }
+    for key in ["mean", "std", "median"] {
+        assert!(rows[1]["score"][key].is_number());
+    }
+    let again = error(&["train", file, "--out", run]);
+    assert!(again.contains("--resume"), "{again}");
+    for name in ["a.png", "a.svg", "a.gif"] {
+        let picture = out.path().join(name);
+        let drawn =
+            cinoc(&["show", run, "--agents", "5", "--instance", "2", "--fail", "0.3", "-o", picture.to_str().expect("a path")]);
+        assert!(drawn.status.success(), "{}", String::from_utf8_lossy(&drawn.stderr));
+        assert!(picture.metadata().expect("a picture").len() > 1000);
+    }
+}
+
+#[test]
+fn every_command_reports_numbers_as_json() {
+    let small = ["--set", "physics.ticks=4", "--set", "train.batch=2", "--json"];
+    for (command, keys) in [
+        (
+            vec!["bench", "heat1d", "--updates", "2"],
+            vec!["ms_per_update_median", "ms_forward_median", "steps_per_s", "ms_flop_limit"],
+        ),
+        (vec!["check", "fkpp1d"], vec!["parts", "sweep", "growth", "memory_mb"]),
+    ] {
+        let output = cinoc(&[&command[..], &small[..]].concat());
+        let line: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        keys.iter().for_each(|key| assert!(!line[key].is_null(), "{command:?} lacks {key}"));
+    }
+}
