@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-const UPDATES: usize = 60;
+const UPDATES: usize = 150;
 
 fn train(out: &Path, resume: bool) -> Child {
     let mut command = Command::new(env!("CARGO_BIN_EXE_cinoc"));
@@ -13,7 +13,7 @@ fn train(out: &Path, resume: bool) -> Child {
         command.arg("--resume");
     } else {
         for change in [
-            "physics.ticks=30",
+            "physics.ticks=100",
             "train.batch=6",
             "train.shard=3",
             &format!("train.updates={UPDATES}"),
@@ -32,7 +32,7 @@ fn moments(count: usize) -> impl Iterator<Item = Duration> {
     let mut state = 12345u64;
     std::iter::repeat_with(move || {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        Duration::from_millis(2 + (state >> 33) % 120)
+        Duration::from_millis(1 + (state >> 33) % 60)
     })
     .take(count)
 }

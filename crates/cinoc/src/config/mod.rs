@@ -109,6 +109,9 @@ pub struct TrainConfig {
     pub validate_instances: usize,
     /// Updates between two checkpoints.
     pub checkpoint_every: usize,
+    /// Training only: every second instance is the one before it with the sign of both fields changed. Where the equation does not
+    /// care about the sign, this takes most of the noise out of what the policy does at zero error.
+    pub mirror: bool,
     /// Training only: agents start up to this far from their regular place.
     pub start_jitter: f64,
     /// Training only: chance of each agent to be dead in an instance.

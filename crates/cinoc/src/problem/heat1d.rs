@@ -49,6 +49,7 @@ pub(super) fn paper() -> Config {
             validate_every: 25,
             validate_instances: 64,
             checkpoint_every: 10,
+            mirror: false,
             start_jitter: 0.0,
             dropout: 0.0,
             strength: [1.0, 1.0],

@@ -2,11 +2,11 @@
 //!
 //! Random numbers have addresses (seed, stream, index), so the number of updates is all the state they have.
 
-use super::write_whole;
+use super::{facts_of, facts_to_metadata, write_whole};
 use crate::train::{Best, Trainer};
 use crate::{Error, Real};
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::path::Path;
 
 pub const FILE: &str = "checkpoint.safetensors";
@@ -50,33 +50,29 @@ impl Checkpoint {
 
     pub fn write(&self, path: &Path) -> Result<(), Error> {
         let (score, update) = self.best.unwrap_or((f64::INFINITY, 0));
-        let metadata = HashMap::from(
-            [
-                ("config", self.config.clone()),
-                ("seed", self.seed.to_string()),
-                ("update", self.update.to_string()),
-                ("adam_steps", self.adam_steps.to_string()),
-                // Bits, not digits: the comparison with the next score must come out the same.
-                ("best_score_bits", score.to_bits().to_string()),
-                ("best_update", update.to_string()),
-                ("metrics_bytes", self.metrics_bytes.to_string()),
-                ("events_bytes", self.events_bytes.to_string()),
-            ]
-            .map(|(key, value)| (key.to_owned(), value)),
-        );
+        let facts = BTreeMap::from([
+            ("config", self.config.clone()),
+            ("seed", self.seed.to_string()),
+            ("update", self.update.to_string()),
+            ("adam_steps", self.adam_steps.to_string()),
+            // Bits, not digits: the comparison with the next score must come out the same.
+            ("best_score_bits", score.to_bits().to_string()),
+            ("best_update", update.to_string()),
+            ("metrics_bytes", self.metrics_bytes.to_string()),
+            ("events_bytes", self.events_bytes.to_string()),
+        ]);
         let bytes: Vec<Vec<u8>> = self.vectors.iter().map(|v| v.iter().flat_map(|x| x.to_le_bytes()).collect()).collect();
         let views = VECTORS.iter().zip(&self.vectors).zip(&bytes).map(|((name, vector), bytes)| {
             (*name, TensorView::new(DTYPE, vec![vector.len()], bytes).expect("sizes are consistent"))
         });
-        write_whole(path, &safetensors::serialize(views, Some(metadata)).expect("plain tensors can be written"))
+        write_whole(path, &safetensors::serialize(views, Some(facts_to_metadata(&facts))).expect("plain tensors can be written"))
     }
 
     pub fn read(path: &Path) -> Result<Self, Error> {
         let bad = |reason: String| Error::Model { path: path.to_owned(), reason };
         let bytes = std::fs::read(path).map_err(Error::file(path))?;
-        let (_, header) = SafeTensors::read_metadata(&bytes).map_err(|e| bad(e.to_string()))?;
-        let metadata = header.metadata().clone().unwrap_or_default();
-        let text = |key: &str| metadata.get(key).cloned().ok_or_else(|| bad(format!("it lacks {key}")));
+        let facts = facts_of(&bytes, path)?;
+        let text = |key: &str| facts.get(key).cloned().ok_or_else(|| bad(format!("it lacks {key}")));
         let number = |key: &str| text(key)?.parse::<u64>().map_err(|e| bad(format!("{key}: {e}")));
         let tensors = SafeTensors::deserialize(&bytes).map_err(|e| bad(e.to_string()))?;
         let vector = |name: &str| -> Result<Vec<Real>, Error> {

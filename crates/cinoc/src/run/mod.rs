@@ -15,6 +15,8 @@ pub use model::Model;
 use crate::train::{Progress, Trainer};
 use crate::{Config, Error, Problem};
 use checkpoint::Checkpoint;
+use safetensors::SafeTensors;
+use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -90,6 +92,19 @@ impl Run {
             validation: best.map(|b| b.score),
         }
     }
+}
+
+/// Facts beside the tensors of a file, under one key: a map with several would be written in an order that changes from run to run.
+fn facts_to_metadata(facts: &BTreeMap<&str, String>) -> HashMap<String, String> {
+    HashMap::from([("cinoc".to_owned(), serde_json::to_string(facts).expect("text is JSON"))])
+}
+
+/// The facts of a file written by [`facts_to_metadata`].
+fn facts_of(bytes: &[u8], path: &Path) -> Result<BTreeMap<String, String>, Error> {
+    let bad = |reason: String| Error::Model { path: path.to_owned(), reason };
+    let (_, header) = SafeTensors::read_metadata(bytes).map_err(|e| bad(e.to_string()))?;
+    let facts = header.metadata().as_ref().and_then(|m| m.get("cinoc")).ok_or_else(|| bad("it has no configuration inside".into()))?;
+    serde_json::from_str(facts).map_err(|e| bad(e.to_string()))
 }
 
 /// Writes a file whole or not at all: a kill in the middle leaves the old one.

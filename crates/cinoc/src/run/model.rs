@@ -1,12 +1,12 @@
 //! A trained policy in a file: safetensors with the resolved configuration inside.
 
-use super::write_whole;
+use super::{facts_of, facts_to_metadata, write_whole};
 use crate::policy::Policy;
 use crate::random::{Rng, Stream};
 use crate::{Config, Error, Problem, Real};
 use cinoc_tape::Params;
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// A trained policy and everything needed to use it.
@@ -26,13 +26,13 @@ pub struct Model {
 impl Model {
     /// Writes the file.
     pub fn write(&self, path: &Path) -> Result<(), Error> {
-        let metadata = HashMap::from([
-            ("cinoc".to_owned(), env!("CARGO_PKG_VERSION").to_owned()),
-            ("problem".to_owned(), self.config.problem.clone()),
-            ("config".to_owned(), self.config.to_toml()),
-            ("seed".to_owned(), self.seed.to_string()),
-            ("update".to_owned(), self.update.to_string()),
-            ("validation".to_owned(), self.validation.map_or_else(String::new, |v| v.to_string())),
+        let facts = BTreeMap::from([
+            ("version", env!("CARGO_PKG_VERSION").to_owned()),
+            ("problem", self.config.problem.clone()),
+            ("config", self.config.to_toml()),
+            ("seed", self.seed.to_string()),
+            ("update", self.update.to_string()),
+            ("validation", self.validation.map_or_else(String::new, |v| v.to_string())),
         ]);
         let tensors: Vec<(String, Vec<usize>, Vec<u8>)> = self
             .params
@@ -45,7 +45,7 @@ impl Model {
         let views = tensors.iter().map(|(name, shape, bytes)| {
             (name.as_str(), TensorView::new(Dtype::F32, shape.clone(), bytes).expect("sizes are consistent"))
         });
-        let bytes = safetensors::serialize(views, Some(metadata)).expect("plain tensors can be written");
+        let bytes = safetensors::serialize(views, Some(facts_to_metadata(&facts))).expect("plain tensors can be written");
         write_whole(path, &bytes)
     }
 
@@ -59,9 +59,8 @@ impl Model {
     /// Reads a model from memory; `place` names it in errors.
     pub fn from_bytes(bytes: &[u8], place: &Path) -> Result<Self, Error> {
         let bad = |reason: String| Error::Model { path: place.to_owned(), reason };
-        let (_, header) = SafeTensors::read_metadata(bytes).map_err(|e| bad(e.to_string()))?;
-        let metadata = header.metadata().clone().unwrap_or_default();
-        let text = metadata.get("config").ok_or_else(|| bad("it has no configuration inside".into()))?;
+        let facts = facts_of(bytes, place)?;
+        let text = facts.get("config").ok_or_else(|| bad("it has no configuration inside".into()))?;
         let config = Config::from_toml(text, &place.display().to_string())?;
         let policy = Problem::new(config.clone())?.policy()?;
         let mut params = policy.init(&mut Rng::new(0, Stream::Init, 0));
@@ -75,7 +74,7 @@ impl Model {
                 return Err(bad(format!("{name} has the wrong size")));
             }
         }
-        let number = |key: &str| metadata.get(key).and_then(|v| v.parse().ok());
+        let number = |key: &str| facts.get(key).and_then(|v| v.parse().ok());
         Ok(Self {
             config,
             params,

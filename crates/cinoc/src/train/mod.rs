@@ -118,8 +118,13 @@ impl Trainer {
                 shard.batch.clear();
                 let xi = problem.swarm.start(problem.config.swarm.agents);
                 for i in s * train.shard..((s + 1) * train.shard).min(train.batch) {
-                    let mut rng = Rng::new(seed, Stream::Train, (update * train.batch + i) as u64);
-                    let instance = problem.task.sample(&mut rng, Use::Training);
+                    let mirrored = train.mirror && i % 2 == 1;
+                    let index = update * train.batch + i - usize::from(mirrored);
+                    let mut rng = Rng::new(seed, Stream::Train, index as u64);
+                    let mut instance = problem.task.sample(&mut rng, Use::Training);
+                    if mirrored {
+                        instance.start.iter_mut().chain(&mut instance.target).for_each(|z| *z = -*z);
+                    }
                     shard.batch.push(&instance.start, &instance.target, &xi);
                     disturb(problem, &mut rng, &mut shard.batch);
                 }
