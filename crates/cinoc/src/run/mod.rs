@@ -103,7 +103,8 @@ fn facts_to_metadata(facts: &BTreeMap<&str, String>) -> HashMap<String, String> 
 fn facts_of(bytes: &[u8], path: &Path) -> Result<BTreeMap<String, String>, Error> {
     let bad = |reason: String| Error::Model { path: path.to_owned(), reason };
     let (_, header) = SafeTensors::read_metadata(bytes).map_err(|e| bad(e.to_string()))?;
-    let facts = header.metadata().as_ref().and_then(|m| m.get("cinoc")).ok_or_else(|| bad("it has no configuration inside".into()))?;
+    let facts =
+        header.metadata().as_ref().and_then(|m| m.get("cinoc")).ok_or_else(|| bad("it has no configuration inside".into()))?;
     serde_json::from_str(facts).map_err(|e| bad(e.to_string()))
 }
 

@@ -1,0 +1,41 @@
+"""Tables from results/: held-out ratios over seeds, transfer to other numbers of agents, failures. Writes results/README.md."""
+import json
+import pathlib
+import statistics
+
+root = pathlib.Path(__file__).resolve().parent.parent / "results"
+PUBLISHED = {"heat1d": (7.4e-4, "8", "0.5–4×"), "fkpp1d": (4.5e-4, "20", "0.7–5×")}
+
+
+def rows(path):
+    """The JSON lines of a file."""
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+out = ["# Results", "", "Made by `experiments/all`; each folder holds the settings, the metrics of every update, the scores and where they came from.",
+       "Scores are means over 200 held-out instances that no training run has seen; a ratio is the mean score over the mean uncontrolled score of the same instances.", ""]
+for problem, (paper, trained, published) in PUBLISHED.items():
+    out += [f"## {problem}", "", "| setting | seed | best after | score | ratio | ratio in the paper | training |", "|---|---|---|---|---|---|---|"]
+    for preset in ("tuned", "paper"):
+        ratios = []
+        for folder in sorted((root / problem).glob(f"{preset}-*")):
+            train = json.loads((folder / "train.json").read_text())
+            row = next(r for r in rows(folder / "eval.jsonl") if str(r["agents"]) == trained)
+            ratios.append(row["ratio"])
+            out.append(f"| {preset} | {train['seed']} | {train['best_update']} of {train['updates']} updates | {row['score']['mean']:.2e} "
+                       f"| {row['ratio']:.2e} | {paper:.1e} | {train['seconds']:.0f} s |")
+        if ratios:
+            out.append(f"| **{preset}** | **mean of {len(ratios)}** | | | **{statistics.mean(ratios):.2e}** | {paper:.1e} | |")
+    out += ["", f"Other numbers of agents, our recipe, without training (percent of the score at {trained} agents; published range {published} with one instance):", ""]
+    folders = sorted((root / problem).glob("tuned-*"))
+    if folders:
+        tables = [{r["agents"]: r["score"]["mean"] for r in rows(f / "eval.jsonl")} for f in folders]
+        counts = list(tables[0])
+        out += ["| seed | " + " | ".join(map(str, counts)) + " | 30 % die halfway |", "|---" * (len(counts) + 2) + "|"]
+        for folder, table in zip(folders, tables):
+            base = table[int(trained)]
+            fail = rows(folder / "fail.jsonl")[0]["score"]["mean"]
+            out.append(f"| {folder.name.split('-')[1]} | " + " | ".join(f"{100 * table[c] / base:.0f} %" for c in counts) + f" | {100 * fail / base:.0f} % |")
+    out.append("")
+(root / "README.md").write_text("\n".join(out))
+print("\n".join(out))
