@@ -2,6 +2,7 @@
 
 use super::Tridiagonal;
 use crate::{Grid, Real};
+use cinoc_tape::kernel::vectorise;
 use cinoc_tape::{Cotangents, Inputs, Op, Shape};
 
 /// `(1 − θr δ²) z' = (1 + (1−θ)r δ²) z + dt·f` on the inner nodes, `z' = 0` at the walls, `r = ν·dt/dx²`.
@@ -50,14 +51,19 @@ impl Op for ThetaStep {
 
     fn forward(&self, x: &Inputs, y: &mut [Real], _: &mut [Real], _: &mut [Real]) {
         let n = self.nodes;
-        for ((y, z), f) in y.chunks_exact_mut(n).zip(x[0].chunks_exact(n)).zip(x[1].chunks_exact(n)) {
-            (y[0], y[n - 1]) = (0.0, 0.0);
-            for i in 2..n - 2 {
-                y[i] = self.r * (z[i - 1] - 2.0 * z[i] + z[i + 1]) + self.dt * f[i];
-            }
-            y[1] = self.r * (z[2] - 2.0 * z[1]) + self.dt * f[1];
-            y[n - 2] = self.r * (z[n - 3] - 2.0 * z[n - 2]) + self.dt * f[n - 2];
-        }
+        vectorise(
+            #[inline(always)]
+            || {
+                for ((y, z), f) in y.chunks_exact_mut(n).zip(x[0].chunks_exact(n)).zip(x[1].chunks_exact(n)) {
+                    (y[0], y[n - 1]) = (0.0, 0.0);
+                    for i in 2..n - 2 {
+                        y[i] = self.r * (z[i - 1] - 2.0 * z[i] + z[i + 1]) + self.dt * f[i];
+                    }
+                    y[1] = self.r * (z[2] - 2.0 * z[1]) + self.dt * f[1];
+                    y[n - 2] = self.r * (z[n - 3] - 2.0 * z[n - 2]) + self.dt * f[n - 2];
+                }
+            },
+        );
         self.system.solve(y, n, 1);
         for (y, z) in y.chunks_exact_mut(n).zip(x[0].chunks_exact(n)) {
             y[1..n - 1].iter_mut().zip(&z[1..n - 1]).for_each(|(y, z)| *y += z);
@@ -73,11 +79,16 @@ impl Op for ThetaStep {
             (row[0], row[n - 1]) = (0.0, 0.0);
         }
         if let Some(z_bar) = bars.get(0) {
-            for ((z_bar, w), y_bar) in z_bar.chunks_exact_mut(n).zip(scratch.chunks_exact(n)).zip(y_bar.chunks_exact(n)) {
-                for i in 1..n - 1 {
-                    z_bar[i] += y_bar[i] + self.r * (w[i - 1] - 2.0 * w[i] + w[i + 1]);
-                }
-            }
+            vectorise(
+                #[inline(always)]
+                || {
+                    for ((z_bar, w), y_bar) in z_bar.chunks_exact_mut(n).zip(scratch.chunks_exact(n)).zip(y_bar.chunks_exact(n)) {
+                        for i in 1..n - 1 {
+                            z_bar[i] += y_bar[i] + self.r * (w[i - 1] - 2.0 * w[i] + w[i + 1]);
+                        }
+                    }
+                },
+            );
         }
         if let Some(f_bar) = bars.get(1) {
             f_bar.iter_mut().zip(&*scratch).for_each(|(f_bar, w)| *f_bar += self.dt * w);

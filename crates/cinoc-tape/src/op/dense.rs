@@ -75,7 +75,7 @@ impl Op for Dense {
                     || {
                         for i in 0..rows {
                             let (h, s) = (&mut y[i * n..][..n], &mut soft[i * n..][..n]);
-                            scale[i] = 1.0 / (sum(h, h).sqrt() + 1.0);
+                            scale[i] = 1.0 / (math::sum_pairs(h, h, |a, b| a * b).sqrt() + 1.0);
                             for (h, s) in h.iter_mut().zip(s) {
                                 *s = *h * scale[i];
                                 // ‖s‖ < 1, so a short polynomial does.
@@ -117,7 +117,7 @@ impl Op for Dense {
                             // s = h·g with g = 1/(‖h‖+1):  h̄ = g·s̄ − s·(s·s̄)/‖h‖, and 0 instead of the fraction at h = 0.
                             let g = scale[i];
                             let norm = 1.0 / g - 1.0;
-                            let along = if norm > 0.0 { sum(s, h_bar) / norm } else { 0.0 };
+                            let along = if norm > 0.0 { math::sum_pairs(s, h_bar, |a, b| a * b) / norm } else { 0.0 };
                             h_bar.iter_mut().zip(s).for_each(|(h_bar, s)| *h_bar = g * *h_bar - along * s);
                         }
                     },
@@ -150,19 +150,4 @@ impl Op for Dense {
             );
         }
     }
-}
-
-/// `Σ a·b` in sixteen running sums: a fixed order that vectorises.
-#[inline(always)]
-fn sum(a: &[Real], b: &[Real]) -> Real {
-    let mut lanes = [0.0; 16];
-    let (a16, a1) = a.as_chunks::<16>();
-    let (b16, b1) = b.as_chunks::<16>();
-    for (a, b) in a16.iter().zip(b16) {
-        for i in 0..16 {
-            lanes[i] += a[i] * b[i];
-        }
-    }
-    let tail: Real = a1.iter().zip(b1).map(|(a, b)| a * b).sum();
-    lanes.iter().sum::<Real>() + tail
 }

@@ -87,17 +87,38 @@ impl Op for Function {
     }
 
     fn forward(&self, x: &Inputs, y: &mut [Real], _: &mut [Real], _: &mut [Real]) {
-        let (x, function) = (&x[0], *self);
-        vectorise(
-            #[inline(always)]
-            || y.iter_mut().zip(x).for_each(|(y, x)| *y = function.value(*x)),
-        );
+        let x = &x[0];
+        // The choice is made outside the loop, so that each loop vectorises.
+        macro_rules! each {
+            ($($function:pat),*) => {
+                match self {
+                    $(function @ $function => vectorise(
+                        #[inline(always)]
+                        || y.iter_mut().zip(x).for_each(|(y, x)| *y = function.value(*x)),
+                    ),)*
+                }
+            };
+        }
+        each!(Self::Tanh, Self::Exp, Self::Sin, Self::Cos, Self::Sqrt, Self::Relu, Self::Abs, Self::Square, Self::Clamp(..));
     }
 
     fn vjp(&self, x: &Inputs, y: &[Real], y_bar: &[Real], _: &[Real], x_bar: &mut Cotangents, _: &mut [Real]) {
         let Some(x_bar) = x_bar.get(0) else { return };
-        for (i, x_bar) in x_bar.iter_mut().enumerate() {
-            *x_bar += y_bar[i] * self.slope(x[0][i], y[i]);
+        let x = &x[0];
+        macro_rules! each {
+            ($($function:pat),*) => {
+                match self {
+                    $(function @ $function => vectorise(
+                        #[inline(always)]
+                        || {
+                            for (((x_bar, x), y), y_bar) in x_bar.iter_mut().zip(x).zip(y).zip(y_bar) {
+                                *x_bar += y_bar * function.slope(*x, *y);
+                            }
+                        },
+                    ),)*
+                }
+            };
         }
+        each!(Self::Tanh, Self::Exp, Self::Sin, Self::Cos, Self::Sqrt, Self::Relu, Self::Abs, Self::Square, Self::Clamp(..));
     }
 }

@@ -103,6 +103,8 @@ pub struct TrainConfig {
     pub half_life: f64,
     /// Largest gradient norm; a longer gradient is scaled down to it.
     pub clip: f64,
+    /// Weight of the past in a running mean of the parameters, which is what is validated and kept; 0 keeps the parameters themselves.
+    pub average: f64,
     /// Updates between two validations.
     pub validate_every: usize,
     /// Instances per validation.

@@ -21,6 +21,8 @@ pub(super) fn paper() -> Config {
 pub(super) fn tune(config: &mut Config) {
     heat1d::tune_line(config);
     config.train.strength = [0.5, 6.0];
+    config.train.updates = 800;
+    config.train.validate_every = 20;
 }
 
 /// The problem of a configuration.

@@ -46,6 +46,7 @@ pub(super) fn paper() -> Config {
             warmup: 0,
             half_life: 2000.0,
             clip: 1.0,
+            average: 0.0,
             validate_every: 25,
             validate_instances: 64,
             checkpoint_every: 10,
@@ -68,7 +69,8 @@ pub(super) fn tune(config: &mut Config) {
     config.data.insert("nearer".into(), 1.0);
     // The heat equation does not care about the sign of a field.
     config.train.mirror = true;
-    config.train.strength = [0.7, 4.0];
+    config.train.strength = [0.7, 3.8];
+    config.train.validate_every = 10;
 }
 
 /// What helps on every interval: steeper answers to small errors, agents near the walls, other places and strengths, a falling rate.
@@ -80,6 +82,7 @@ pub(super) fn tune_line(config: &mut Config) {
     train.schedule = "warmup-cosine".into();
     (train.rate_start, train.rate, train.rate_end, train.warmup) = (1e-4, 2e-3, 0.0, 20);
     train.start_jitter = 0.05;
+    train.average = 0.95;
 }
 
 /// The problem of a configuration.

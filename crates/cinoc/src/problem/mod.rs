@@ -149,6 +149,9 @@ fn check(config: &Config) -> Result<(), Error> {
             "two factors above 0, the smaller first, like [0.5, 2.0]",
         );
     }
+    if !(0.0..1.0).contains(&config.train.average) {
+        return bad("train.average", config.train.average.to_string(), "from 0 to below 1, like 0.95");
+    }
     if !(2..=64).contains(&config.observe.points) {
         return bad("observe.points", config.observe.points.to_string(), "from 2 to 64");
     }

@@ -21,11 +21,11 @@ pub struct Checkpoint {
     pub best: Option<(f64, usize)>,
     pub metrics_bytes: u64,
     pub events_bytes: u64,
-    /// Parameters, the optimiser's two means, the best parameters.
-    vectors: [Vec<Real>; 4],
+    /// Parameters, the optimiser's two means, the running mean, the best parameters.
+    vectors: [Vec<Real>; 5],
 }
 
-const VECTORS: [&str; 4] = ["theta", "adam.mean", "adam.square", "best"];
+const VECTORS: [&str; 5] = ["theta", "adam.mean", "adam.square", "average", "best"];
 
 impl Checkpoint {
     pub fn of(trainer: &Trainer, metrics_bytes: u64, events_bytes: u64) -> Self {
@@ -43,6 +43,7 @@ impl Checkpoint {
                 theta.clone(),
                 trainer.adam.mean.clone(),
                 trainer.adam.square.clone(),
+                trainer.average.theta().to_vec(),
                 best.map_or(theta, |b| b.theta.clone()),
             ],
         }
@@ -92,19 +93,20 @@ impl Checkpoint {
             best: (best_update > 0).then_some((f64::from_bits(number("best_score_bits")?), best_update)),
             metrics_bytes: number("metrics_bytes")?,
             events_bytes: number("events_bytes")?,
-            vectors: [vector(VECTORS[0])?, vector(VECTORS[1])?, vector(VECTORS[2])?, vector(VECTORS[3])?],
+            vectors: [vector(VECTORS[0])?, vector(VECTORS[1])?, vector(VECTORS[2])?, vector(VECTORS[3])?, vector(VECTORS[4])?],
         })
     }
 
     /// Puts a fresh trainer where this one was.
     pub fn restore(self, trainer: &mut Trainer, path: &Path) -> Result<(), Error> {
-        let [theta, mean, square, best] = self.vectors;
+        let [theta, mean, square, average, best] = self.vectors;
         if theta.len() != trainer.params.theta().len() {
             let reason = format!("it has {} parameters, this policy {}", theta.len(), trainer.params.theta().len());
             return Err(Error::Model { path: path.to_owned(), reason });
         }
         trainer.params.theta_mut().copy_from_slice(&theta);
         trainer.params.refresh();
+        trainer.average.theta_mut().copy_from_slice(&average);
         (trainer.adam.mean, trainer.adam.square, trainer.adam.steps) = (mean, square, self.adam_steps);
         trainer.update = self.update;
         trainer.best = self.best.map(|(score, update)| Best { score, update, theta: best });

@@ -2,7 +2,7 @@
 
 use crate::Real;
 use cinoc_pde::Grid;
-use cinoc_tape::kernel::math::exp;
+use cinoc_tape::kernel::math::{exp, sum_lanes};
 use cinoc_tape::kernel::vectorise;
 use cinoc_tape::{Cotangents, Inputs, Op, Shape};
 
@@ -100,7 +100,7 @@ impl Force1d {
                 slide[i] += weighted * d;
             }
         }
-        (self.scale * push.iter().sum::<Real>(), self.scale * slide.iter().sum::<Real>())
+        (self.scale * sum_lanes(push), self.scale * sum_lanes(slide))
     }
 }
 

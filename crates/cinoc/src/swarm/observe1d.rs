@@ -3,6 +3,7 @@
 use crate::Real;
 use crate::config::ObserveConfig;
 use cinoc_pde::Grid;
+use cinoc_tape::kernel::math::sum_lanes;
 use cinoc_tape::kernel::vectorise;
 use cinoc_tape::{Cotangents, Inputs, Op, Shape};
 
@@ -222,7 +223,7 @@ impl Observe1d {
                 }
             }
         }
-        self.inverse_dx * sums.iter().sum::<Real>()
+        self.inverse_dx * sum_lanes(sums)
     }
 
     #[inline(always)]

@@ -1,24 +1,12 @@
 //! Terms of a stage cost: each a mean over space, agents or pairs, never a sum.
 
 use crate::Real;
+use cinoc_tape::kernel::math::sum_pairs;
 use cinoc_tape::{Cotangents, Inputs, Op, Shape};
 
 /// The elements of each instance of an array.
 fn each(x: &[Real], batch: usize) -> impl Iterator<Item = &[Real]> {
     x.chunks_exact(x.len() / batch)
-}
-
-/// `Σ (a − b)²` in sixteen running sums: a fixed order that vectorises.
-fn sum_of_squares(a: &[Real], b: &[Real]) -> Real {
-    let mut lanes = [0.0; 16];
-    let ((a16, a1), (b16, b1)) = (a.as_chunks::<16>(), b.as_chunks::<16>());
-    for (a, b) in a16.iter().zip(b16) {
-        for i in 0..16 {
-            lanes[i] += (a[i] - b[i]) * (a[i] - b[i]);
-        }
-    }
-    let tail: Real = a1.iter().zip(b1).map(|(a, b)| (a - b) * (a - b)).sum();
-    lanes.iter().sum::<Real>() + tail
 }
 
 fn batch_of(x: &[Shape]) -> Shape {
@@ -41,7 +29,7 @@ impl Op for SquaredError {
     fn forward(&self, x: &Inputs, y: &mut [Real], _: &mut [Real], _: &mut [Real]) {
         let batch = y.len();
         for ((y, z), target) in y.iter_mut().zip(each(&x[0], batch)).zip(each(&x[1], batch)) {
-            *y = sum_of_squares(z, target) / z.len() as Real;
+            *y = sum_pairs(z, target, |z, t| (z - t) * (z - t)) / z.len() as Real;
         }
     }
 

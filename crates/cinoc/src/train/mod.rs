@@ -60,6 +60,8 @@ pub struct Trainer {
     pub best: Option<Best>,
     /// The optimiser.
     pub adam: Adam,
+    /// Running mean of the parameters.
+    pub average: Params,
     shards: Vec<Rollout>,
     gradient: Vec<Real>,
     threads: rayon::ThreadPool,
@@ -82,7 +84,8 @@ impl Trainer {
         let shards = (0..count).map(|_| Rollout::new(ticks, train.segment, keep, agents)).collect();
         let adam = Adam::new(params.theta().len());
         let gradient = vec![0.0; params.theta().len()];
-        Ok(Self { problem, policy, params, seed, update: 0, best: None, adam, shards, gradient, threads: pool(threads) })
+        let average = params.clone();
+        Ok(Self { problem, policy, params, seed, update: 0, best: None, adam, average, shards, gradient, threads: pool(threads) })
     }
 
     /// Whether all updates are done.
@@ -102,6 +105,11 @@ impl Trainer {
         let scale = if norm > train.clip { train.clip / norm } else { 1.0 };
         self.adam.step(self.params.theta_mut(), &self.gradient, rate, scale);
         self.params.refresh();
+        // The first parameters are forgotten sooner than later ones.
+        let past = train.average.min(self.update as f64 / (self.update as f64 + 10.0));
+        for (mean, theta) in self.average.theta_mut().iter_mut().zip(self.params.theta()) {
+            *mean = (past * *mean as f64 + (1.0 - past) * *theta as f64) as Real;
+        }
         self.update += 1;
         let due = self.update.is_multiple_of(train.validate_every) || self.finished();
         let validation = due.then(|| self.validate());
@@ -157,6 +165,7 @@ impl Trainer {
 
     /// Scores the validation instances and remembers the best parameters.
     fn validate(&mut self) -> f64 {
+        self.average.refresh();
         let train = &self.problem.config.train;
         let request = Request {
             agents: self.problem.config.swarm.agents,
@@ -165,11 +174,11 @@ impl Trainer {
             stream: Stream::Validate,
             fail: 0.0,
         };
-        let scores = evaluate::scores(&self.problem, &*self.policy, &self.params, &request, &self.threads);
+        let scores = evaluate::scores(&self.problem, &*self.policy, &self.average, &request, &self.threads);
         // A diverged episode must never count as a good one.
         let score = if scores.diverged > 0 { f64::INFINITY } else { scores.mean(0) };
         if self.best.as_ref().is_none_or(|best| score < best.score) {
-            self.best = Some(Best { score, update: self.update, theta: self.params.theta().to_vec() });
+            self.best = Some(Best { score, update: self.update, theta: self.average.theta().to_vec() });
         }
         score
     }
