@@ -70,7 +70,7 @@ pub(super) fn tune(config: &mut Config) {
     // The heat equation does not care about the sign of a field.
     config.train.mirror = true;
     config.train.strength = [0.7, 4.0];
-    config.train.validate_every = 20;
+    config.train.validate_every = 10;
 }
 
 /// What helps on every interval: steeper answers to small errors, agents near the walls, other places and strengths, a falling rate.
