@@ -33,7 +33,7 @@ for problem, trained in TRAINED.items():
             f"- **Score** on 200 held-out instances: {base['score']['mean']:.2e} (median {base['score']['median']:.2e}, standard deviation {base['score']['std']:.2e}), "
             f"uncontrolled {base['uncontrolled']['mean']:.3f}, ratio {base['ratio']:.2e}.",
             f"- **Failures**: with 30 % of the agents dying halfway the score is {fail['score']['mean']:.2e} (median {fail['score']['median']:.2e}).",
-            f"- **Again**: `cinoc eval {problem} --agents {','.join(str(r['agents']) for r in table)}` and `cinoc eval {problem} --fail 0.3`.", "",
+            f"- **Again**: `cinoc eval {problem} --seed 1000 --agents {','.join(str(r['agents']) for r in table)}` and `cinoc eval {problem} --seed 1000 --fail 0.3`.", "",
             "Other numbers of agents, without training:", "",
             "| agents | " + " | ".join(str(r["agents"]) for r in table) + " |", "|---" * (len(table) + 1) + "|",
             "| score | " + " | ".join(f"{r['score']['mean']:.1e}" for r in table) + " |",

@@ -13,7 +13,8 @@ def rows(path):
 
 
 out = ["# Results", "", "Made by `experiments/all`; each folder holds the settings, the metrics of every update, the scores and where they came from.",
-       "Scores are means over 200 held-out instances that no training run has seen; a ratio is the mean score over the mean uncontrolled score of the same instances.", ""]
+       "Scores are means over 200 held-out instances (seed 1000) that no training run has seen and no recipe was chosen on;",
+       "a ratio is the mean score over the mean uncontrolled score of the same instances.", ""]
 for problem, (paper, trained, published) in PUBLISHED.items():
     out += [f"## {problem}", "", "| setting | seed | best after | score | ratio | ratio in the paper | training |", "|---|---|---|---|---|---|---|"]
     for preset in ("tuned", "paper"):

@@ -5,7 +5,10 @@ use cinoc::run::Model;
 use std::path::Path;
 
 /// Models inside the program, by name.
-const BUILT_IN: &[(&str, &[u8])] = &[];
+const BUILT_IN: &[(&str, &[u8])] = &[
+    ("heat1d", include_bytes!("../../../models/heat1d.safetensors")),
+    ("fkpp1d", include_bytes!("../../../models/fkpp1d.safetensors")),
+];
 
 /// Names of the models inside the program.
 pub fn names() -> impl Iterator<Item = &'static str> {
