@@ -134,6 +134,7 @@ fn means(rows: impl Iterator<Item = Vec<f32>>, alive: &[Vec<bool>]) -> Vec<f32> 
         let (sum, count) = living.fold((0.0, 0), |(sum, n), (value, _)| (sum + value, n + 1));
         sum / count.max(1) as f32
     };
-    let means: Vec<f32> = rows.zip(alive).map(mean).collect();
+    // The action of a tick is that of the agents that live through it: those alive at its end.
+    let means: Vec<f32> = rows.zip(alive.iter().skip(1)).map(mean).collect();
     if some { means } else { Vec::new() }
 }
