@@ -6,9 +6,8 @@ import shutil
 root = pathlib.Path(__file__).resolve().parent.parent
 TRAINED = {"heat1d": 8, "fkpp1d": 20}
 LIMITS = {
-    "heat1d": "Fewer than three quarters of the trained agents cost more than a factor of 2.5, since an agent without memory needs an error to hold a force; "
-              "from about 40 agents on the field chatters from tick to tick.",
-    "fkpp1d": "Half the trained agents cost a factor of four to seven; from about 130 agents on the field chatters from tick to tick.",
+    "heat1d": "Fewer than three quarters of the trained agents cost more than a factor of 2.5. Good up to 32 agents; somewhere between 32 and 64 it breaks down.",
+    "fkpp1d": "Half the trained agents cost a factor of 3 to 30, depending on the seed. Good up to 100 agents; somewhere between 100 and 160 it breaks down.",
 }
 
 

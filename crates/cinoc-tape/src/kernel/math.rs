@@ -83,15 +83,6 @@ pub fn exp(x: Real) -> Real {
     x.exp()
 }
 
-/// A whole number from 0 to 2²², held as a `Real`, as an index. A cast would not vectorise: it has to care for NaN and overflow.
-#[inline(always)]
-pub fn whole(x: Real) -> u32 {
-    #[cfg(not(feature = "f64"))]
-    return (x + 8_388_608.0).to_bits() & 0x7F_FFFF;
-    #[cfg(feature = "f64")]
-    return (x + 4_503_599_627_370_496.0).to_bits() as u32;
-}
-
 /// Sum of sixteen running sums, by halves: a fixed order, and four dependent additions instead of fifteen.
 #[inline(always)]
 pub fn sum_lanes(lanes: [Real; 16]) -> Real {
@@ -116,28 +107,9 @@ pub fn sum_pairs(a: &[Real], b: &[Real], f: impl Fn(Real, Real) -> Real) -> Real
     sum_lanes(lanes)
 }
 
-/// `y = tanh(x)` element by element.
-pub fn tanh_all(x: &[Real], y: &mut [Real]) {
-    super::vectorise(
-        #[inline(always)]
-        || {
-            for (y, x) in y.iter_mut().zip(x) {
-                *y = tanh(*x);
-            }
-        },
-    );
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn whole_numbers() {
-        for i in [0, 1, 2, 99, 4_194_303] {
-            assert_eq!(whole(i as Real), i);
-        }
-    }
 
     #[test]
     fn small_tanh_is_close_to_the_standard_library() {
