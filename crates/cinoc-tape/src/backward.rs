@@ -3,7 +3,7 @@
 use crate::kernel::buffer::{Buffer, align};
 use crate::op::{Cotangents, MAX_INPUTS};
 use crate::tape::{Home, Memory, VarId, gather};
-use crate::{Real, Shape};
+use crate::{Real, Shape, profile};
 
 /// Where a cotangent lives.
 #[derive(Clone, Copy)]
@@ -100,7 +100,9 @@ impl Memory {
             let mut x_bar = Cotangents { arena: below, shared: &mut bars.shared, touched: &mut bars.touched, places };
             bars.scratch.grow_to(node.scratch);
             let scratch = &mut bars.scratch[..node.scratch];
+            let since = profile::start();
             recorded.op().vjp(&x, y, &above[..count], &self.values[kept..kept + saved], &mut x_bar, scratch);
+            profile::book(since, recorded.op().name(), false);
         }
     }
 }

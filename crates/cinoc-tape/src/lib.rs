@@ -26,6 +26,7 @@
 pub mod check;
 pub mod kernel;
 pub mod op;
+pub mod profile;
 
 mod backward;
 mod params;

@@ -2,7 +2,7 @@
 
 use crate::kernel::buffer::{Buffer, align};
 use crate::op::{Inputs, MAX_INPUTS, Recorded};
-use crate::{Real, Shape, Var};
+use crate::{Real, Shape, Var, profile};
 use std::cell::RefCell;
 
 /// Names a variable of a [`Memory`] after its tape is gone.
@@ -121,7 +121,9 @@ impl Memory {
         let (before, after) = self.values.split_at_mut(start);
         let x = gather(&self.nodes, before, shared, &inputs[..count], shapes);
         let (y, kept) = after.split_at_mut(align(shape.count()));
+        let since = profile::start();
         op.forward(&x, &mut y[..shape.count()], &mut kept[..saved], &mut self.scratch[..scratch]);
+        profile::book(since, op.name(), true);
         let bar = wants_bar.then(|| self.reserve_bar(shape.count()));
         let home = Home::Arena { start, saved };
         self.push(Node { op: Some(recorded), inputs, count, shape, home, bar, scratch })

@@ -6,8 +6,9 @@ use crate::task::Use;
 use crate::train::{self, Trainer};
 use crate::{Config, Error, Problem, Real};
 use cinoc_tape::check::{Point, compare, noise};
-use cinoc_tape::{Memory, Params, Shape, Tape};
+use cinoc_tape::{Memory, Params, Shape, Tape, profile};
 use rayon::prelude::*;
+use std::collections::BTreeMap;
 use std::time::Instant;
 
 /// Error of the derivative of each part of a tick against central differences, relative.
@@ -109,6 +110,30 @@ pub struct Timing {
     pub flops: f64,
     /// What all threads together can do per second.
     pub peak: f64,
+}
+
+/// Milliseconds per update of one thread in each operation (name, forward, backward), the dearest first, and of the whole update.
+pub fn operations(config: &Config, threads: usize, updates: usize) -> Result<(Vec<(&'static str, f64, f64)>, f64), Error> {
+    let mut trainer = Trainer::new(Problem::new(config.clone())?, 0, threads)?;
+    trainer.rehearse(true)?;
+    profile::enable(true);
+    let since = Instant::now();
+    for _ in 0..updates {
+        trainer.rehearse(true)?;
+    }
+    let whole = since.elapsed().as_secs_f64() * 1e3 / updates as f64;
+    profile::enable(false);
+    let tables = trainer.each_thread(profile::take);
+    let mut sums: BTreeMap<&'static str, [f64; 2]> = BTreeMap::new();
+    for (name, spent) in tables.iter().flatten() {
+        let sum = sums.entry(name).or_default();
+        let share = 1e3 / (updates * tables.len()) as f64;
+        sum[0] += spent.forward.as_secs_f64() * share;
+        sum[1] += spent.backward.as_secs_f64() * share;
+    }
+    let mut rows: Vec<_> = sums.into_iter().map(|(name, [forward, backward])| (name, forward, backward)).collect();
+    rows.sort_by(|a, b| (b.1 + b.2).total_cmp(&(a.1 + a.2)));
+    Ok((rows, whole))
 }
 
 /// Times updates, losses and the bare equation.

@@ -2,7 +2,7 @@
 
 use super::Settings;
 use anyhow::Result;
-use cinoc::inspect;
+use cinoc::{Config, inspect};
 
 /// Arguments of `cinoc bench`.
 #[derive(clap::Args)]
@@ -24,6 +24,9 @@ pub struct Args {
     /// Threads to use; 0 takes all cores.
     #[arg(long, default_value_t = 0)]
     threads: usize,
+    /// Say how the time of an update is spent on operations, instead of the timings above.
+    #[arg(long)]
+    operations: bool,
     /// Print one JSON object.
     #[arg(long)]
     json: bool,
@@ -43,6 +46,9 @@ impl Args {
         self.settings.set.extend(changes.iter().filter_map(|(key, value)| value.map(|v| format!("{key}={v}"))));
         self.settings.preset = super::PresetName::Paper;
         let config = self.settings.config()?;
+        if self.operations {
+            return operations(&config, self.threads, self.updates.max(1), self.json);
+        }
         let timing = inspect::timing(&config, self.threads, self.updates.max(1))?;
         let least = |values: &[f64]| values.iter().copied().fold(f64::INFINITY, f64::min);
         let (update, forward) = (median(&timing.update), median(&timing.forward));
@@ -72,4 +78,22 @@ impl Args {
         );
         Ok(())
     }
+}
+
+/// Prints how the time of an update is spent.
+fn operations(config: &Config, threads: usize, updates: usize, json: bool) -> Result<()> {
+    let (rows, whole) = inspect::operations(config, threads, updates)?;
+    let known: f64 = rows.iter().map(|row| row.1 + row.2).sum();
+    if json {
+        let rows: Vec<_> = rows.iter().map(|(name, f, b)| serde_json::json!({"name": name, "ms_forward": f, "ms_backward": b})).collect();
+        println!("{}", serde_json::json!({"problem": config.problem, "ms_per_update": whole, "operations": rows}));
+        return Ok(());
+    }
+    println!("{}: {whole:.1} ms per update with a clock around every operation; per thread", config.problem);
+    println!("  {:<14}{:>10}{:>10}", "", "forward", "backward");
+    for (name, forward, backward) in rows {
+        println!("  {name:<14}{forward:>7.2} ms{backward:>7.2} ms");
+    }
+    println!("  {:<14}{:>7.2} ms   (recording, copying, instances, waiting for the other threads)", "between them", whole - known);
+    Ok(())
 }

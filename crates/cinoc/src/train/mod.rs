@@ -203,6 +203,11 @@ impl Trainer {
         &self.gradient
     }
 
+    /// Calls `f` once on each of the run's threads.
+    pub fn each_thread<T: Send>(&self, f: impl Fn() -> T + Sync) -> Vec<T> {
+        self.threads.broadcast(|_| f())
+    }
+
     /// Repeats the work of one update without changing anything: for timing. The loss alone, or with its gradient.
     pub fn rehearse(&mut self, with_gradient: bool) -> Result<f64, Error> {
         if with_gradient {
