@@ -1,6 +1,7 @@
 //! Tridiagonal systems with constant rows.
 
 use crate::Real;
+use cinoc_tape::kernel::math::flush;
 
 /// The symmetric system `off·xᵢ₋₁ + diagonal·xᵢ + off·xᵢ₊₁ = bᵢ` with zeros beyond both ends, factored once (Thomas algorithm).
 #[derive(Clone, Debug)]
@@ -56,14 +57,15 @@ impl Tridiagonal {
         let mut carried = [0.0; G];
         for i in 0..n {
             for g in 0..G {
-                carried[g] = (rows[g][i] - self.off * carried[g]) * self.scale[i];
+                // Far from any source the solution decays below every number there is.
+                carried[g] = flush((rows[g][i] - self.off * carried[g]) * self.scale[i]);
                 rows[g][i] = carried[g];
             }
         }
         carried = [0.0; G];
         for i in (0..n).rev() {
             for g in 0..G {
-                carried[g] = rows[g][i] - self.back[i] * carried[g];
+                carried[g] = flush(rows[g][i] - self.back[i] * carried[g]);
                 rows[g][i] = carried[g];
             }
         }

@@ -1,6 +1,6 @@
 //! `C = A·B (+ bias)` and `C += A·B` for the tall, thin matrices of a small network.
 //!
-//! A block of `C` stays in registers while the inner index runs: 6×4 or 12×2 vectors with 32 registers (AVX-512), 6×2 with 16.
+//! A block of `C` stays in registers while the inner index runs: 6×4, 8×3 or 12×2 vectors with 32 registers (AVX-512), 6×2 with 16.
 //! `A` may be read by rows or by columns, so the same kernel gives the forward product and the gradient of the weights.
 //! General libraries lose to this at these sizes (64 rows, 8 to 96 columns) because they pack their operands.
 
@@ -94,13 +94,18 @@ impl WithSimd for Gemm<'_> {
             let panel = Panel { simd, m: self.m, n, k: self.k, a: self.a, b: self.b, c, start: self.start, j, width: left };
             // SAFETY: `gemm` checked the lengths; every panel stays inside `n` columns and `m` rows.
             unsafe {
-                j += match (S::REGISTER_COUNT >= 32, left / lanes) {
-                    (true, 4..) => panel.run::<6, 4>(),
-                    (true, 2..) => panel.run::<12, 2>(),
-                    (false, 2..) => panel.run::<6, 2>(),
-                    (true, 1) => panel.run::<12, 1>(),
-                    (false, 1) => panel.run::<6, 1>(),
-                    _ => panel.run_masked(),
+                j += match (S::REGISTER_COUNT >= 32, left / lanes, left % lanes > 0) {
+                    (true, 4.., _) => panel.run::<6, 4, false>(),
+                    (true, 3, false) => panel.run::<8, 3, false>(),
+                    (true, 2, true) => panel.run::<8, 3, true>(),
+                    (true, 2, false) => panel.run::<12, 2, false>(),
+                    (true, 1, true) => panel.run::<12, 2, true>(),
+                    (true, 1, false) => panel.run::<12, 1, false>(),
+                    (true, _, _) => panel.run::<12, 1, true>(),
+                    (false, 2.., _) => panel.run::<6, 2, false>(),
+                    (false, 1, true) => panel.run::<6, 2, true>(),
+                    (false, 1, false) => panel.run::<6, 1, false>(),
+                    (false, _, _) => panel.run::<6, 1, true>(),
                 };
             }
         }
@@ -123,52 +128,61 @@ struct Panel<'a, S> {
 }
 
 impl<S: Simd> Panel<'_, S> {
-    /// All rows of `V` whole vectors of columns, `R` rows at a time; returns the number of columns done.
+    /// All rows of `V` vectors of columns, `R` rows at a time; returns the number of columns done.
+    /// With `PART` the last vector has fewer columns than lanes.
     #[inline(always)]
-    unsafe fn run<const R: usize, const V: usize>(self) -> usize {
+    unsafe fn run<const R: usize, const V: usize, const PART: bool>(self) -> usize {
         let mut i = 0;
         unsafe {
             while i + R <= self.m {
-                self.block::<R, V>(i);
+                self.block::<R, V, PART>(i);
                 i += R;
             }
             while i + 4 <= self.m {
-                self.block::<4, V>(i);
+                self.block::<4, V, PART>(i);
                 i += 4;
             }
             while i + 2 <= self.m {
-                self.block::<2, V>(i);
+                self.block::<2, V, PART>(i);
                 i += 2;
             }
             if i < self.m {
-                self.block::<1, V>(i);
+                self.block::<1, V, PART>(i);
             }
         }
-        V * lane::count::<S>()
+        (V * lane::count::<S>()).min(self.width)
     }
 
     #[inline(always)]
-    unsafe fn block<const R: usize, const V: usize>(self, i: usize) {
+    unsafe fn block<const R: usize, const V: usize, const PART: bool>(self, i: usize) {
         let Self { simd, n, k, a, .. } = self;
         let lanes = lane::count::<S>();
+        let part = self.width.wrapping_sub((V - 1) * lanes);
+        let load = |from: *const Real, v: usize| unsafe {
+            if PART && v == V - 1 { lane::load_part(simd, from, part) } else { lane::load(simd, from) }
+        };
         let mut sum = [[lane::splat(simd, 0.0); V]; R];
         unsafe {
             let c = self.c.add(i * n + self.j);
-            for r in 0..R {
-                for v in 0..V {
-                    match self.start {
-                        Start::Zero => {}
-                        Start::Add => sum[r][v] = lane::load(simd, c.add(r * n + v * lanes)),
-                        Start::Bias(bias) => sum[r][v] = lane::load(simd, bias.as_ptr().add(self.j + v * lanes)),
+            for v in 0..V {
+                match self.start {
+                    Start::Zero => {}
+                    Start::Add => (0..R).for_each(|r| sum[r][v] = load(c.add(r * n + v * lanes), v)),
+                    Start::Bias(bias) => {
+                        let bias = load(bias.as_ptr().add(self.j + v * lanes), v);
+                        (0..R).for_each(|r| sum[r][v] = bias);
                     }
                 }
             }
             let mut left = a.values.as_ptr().add(i * a.row);
             let mut right = self.b.values.as_ptr().add(self.j);
-            for _ in 0..k {
+            // A whole vector may be read behind a partial one as long as it ends inside the operand; what is in it does not matter.
+            let whole = if PART { self.rows_before_end(V * lanes) } else { k };
+            for p in 0..k {
                 let mut row = [lane::splat(simd, 0.0); V];
                 for v in 0..V {
-                    row[v] = lane::load(simd, right.add(v * lanes));
+                    let from = right.add(v * lanes);
+                    row[v] = if PART && p >= whole { load(from, v) } else { lane::load(simd, from) };
                 }
                 for r in 0..R {
                     let x = lane::splat(simd, *left.add(r * a.row));
@@ -181,56 +195,24 @@ impl<S: Simd> Panel<'_, S> {
             }
             for r in 0..R {
                 for v in 0..V {
-                    lane::store(simd, c.add(r * n + v * lanes), sum[r][v]);
+                    let to = c.add(r * n + v * lanes);
+                    if PART && v == V - 1 {
+                        lane::store_part(simd, to, sum[r][v], part);
+                    } else {
+                        lane::store(simd, to, sum[r][v]);
+                    }
                 }
             }
         }
     }
 
-    /// The last columns, fewer than one vector.
+    /// How many rows of the right operand have `columns` numbers from column `j` on before the operand's end.
     #[inline(always)]
-    unsafe fn run_masked(self) -> usize {
-        let mut i = 0;
-        unsafe {
-            while i + 6 <= self.m {
-                self.block_masked::<6>(i);
-                i += 6;
-            }
-            while i < self.m {
-                self.block_masked::<1>(i);
-                i += 1;
-            }
-        }
-        self.width
-    }
-
-    #[inline(always)]
-    unsafe fn block_masked<const R: usize>(self, i: usize) {
-        let Self { simd, n, k, a, width, .. } = self;
-        let mask = lane::first(simd, width);
-        let mut sum = [lane::splat(simd, 0.0); R];
-        unsafe {
-            let c = self.c.add(i * n + self.j);
-            for r in 0..R {
-                match self.start {
-                    Start::Zero => {}
-                    Start::Add => sum[r] = lane::load_masked(simd, mask, c.add(r * n)),
-                    Start::Bias(bias) => sum[r] = lane::load_masked(simd, mask, bias.as_ptr().add(self.j)),
-                }
-            }
-            let mut left = a.values.as_ptr().add(i * a.row);
-            let mut right = self.b.values.as_ptr().add(self.j);
-            for _ in 0..k {
-                let row = lane::load_masked(simd, mask, right);
-                for r in 0..R {
-                    sum[r] = lane::fma(simd, lane::splat(simd, *left.add(r * a.row)), row, sum[r]);
-                }
-                left = left.wrapping_add(a.column);
-                right = right.wrapping_add(self.b.stride);
-            }
-            for r in 0..R {
-                lane::store_masked(simd, mask, c.add(r * n), sum[r]);
-            }
+    fn rows_before_end(&self, columns: usize) -> usize {
+        match (self.b.values.len().checked_sub(self.j + columns), self.b.stride) {
+            (None, _) => 0,
+            (Some(_), 0) => usize::MAX,
+            (Some(room), stride) => room / stride + 1,
         }
     }
 }
@@ -240,37 +222,56 @@ impl<S: Simd> Panel<'_, S> {
 pub(super) mod lane {
     use super::*;
 
-    macro_rules! lanes {
-        ($vectors:ident, $masks:ident, $int:ty, $splat:ident, $fma:ident, $between:ident, $load:ident, $store:ident) => {
-            pub type Vector<S> = <S as Simd>::$vectors;
-            pub type Mask<S> = pulp::MemMask<<S as Simd>::$masks>;
-            #[inline(always)]
-            pub fn splat<S: Simd>(simd: S, x: Real) -> Vector<S> {
-                simd.$splat(x)
-            }
-            #[inline(always)]
-            pub fn fma<S: Simd>(simd: S, a: Vector<S>, b: Vector<S>, c: Vector<S>) -> Vector<S> {
-                simd.$fma(a, b, c)
-            }
-            #[inline(always)]
-            pub fn first<S: Simd>(simd: S, count: usize) -> Mask<S> {
-                simd.$between(0, count as $int)
-            }
-            #[inline(always)]
-            pub unsafe fn load_masked<S: Simd>(simd: S, mask: Mask<S>, from: *const Real) -> Vector<S> {
-                unsafe { simd.$load(mask, from) }
-            }
-            #[inline(always)]
-            pub unsafe fn store_masked<S: Simd>(simd: S, mask: Mask<S>, to: *mut Real, x: Vector<S>) {
-                unsafe { simd.$store(mask, to, x) }
-            }
-        };
-    }
     #[cfg(not(feature = "f64"))]
-    lanes!(f32s, m32s, u32, splat_f32s, mul_add_e_f32s, mask_between_m32s, mask_load_ptr_f32s, mask_store_ptr_f32s);
+    pub type Vector<S> = <S as Simd>::f32s;
     #[cfg(feature = "f64")]
-    lanes!(f64s, m64s, u64, splat_f64s, mul_add_e_f64s, mask_between_m64s, mask_load_ptr_f64s, mask_store_ptr_f64s);
+    pub type Vector<S> = <S as Simd>::f64s;
 
+    #[inline(always)]
+    pub fn splat<S: Simd>(simd: S, x: Real) -> Vector<S> {
+        #[cfg(not(feature = "f64"))]
+        return simd.splat_f32s(x);
+        #[cfg(feature = "f64")]
+        simd.splat_f64s(x)
+    }
+    #[inline(always)]
+    pub fn fma<S: Simd>(simd: S, a: Vector<S>, b: Vector<S>, c: Vector<S>) -> Vector<S> {
+        #[cfg(not(feature = "f64"))]
+        return simd.mul_add_e_f32s(a, b, c);
+        #[cfg(feature = "f64")]
+        simd.mul_add_e_f64s(a, b, c)
+    }
+    /// The first `count` numbers, and zeros.
+    #[inline(always)]
+    pub unsafe fn load_part<S: Simd>(simd: S, from: *const Real, count: usize) -> Vector<S> {
+        let mut padded = [0.0; MOST];
+        unsafe {
+            copy_part(from, padded.as_mut_ptr(), count);
+            load(simd, padded.as_ptr())
+        }
+    }
+    /// Stores the first `count` numbers.
+    #[inline(always)]
+    pub unsafe fn store_part<S: Simd>(simd: S, to: *mut Real, x: Vector<S>, count: usize) {
+        let mut padded = [0.0; MOST];
+        unsafe {
+            store(simd, padded.as_mut_ptr(), x);
+            copy_part(padded.as_ptr(), to, count);
+        }
+    }
+    /// Copies fewer than [`MOST`] numbers, in pieces of fixed size: a call of `memcpy` would cost more than the product around it.
+    #[inline(always)]
+    unsafe fn copy_part(from: *const Real, to: *mut Real, count: usize) {
+        let mut done = 0;
+        for piece in [8, 4, 2, 1] {
+            if count & piece != 0 {
+                unsafe { std::ptr::copy_nonoverlapping(from.add(done), to.add(done), piece) };
+                done += piece;
+            }
+        }
+    }
+    /// More numbers than any vector holds.
+    const MOST: usize = 16;
     #[inline(always)]
     pub unsafe fn load<S: Simd>(_: S, from: *const Real) -> Vector<S> {
         unsafe { from.cast::<Vector<S>>().read_unaligned() }

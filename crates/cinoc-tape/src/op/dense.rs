@@ -75,9 +75,10 @@ impl Op for Dense {
                     || {
                         for i in 0..rows {
                             let (h, s) = (&mut y[i * n..][..n], &mut soft[i * n..][..n]);
-                            scale[i] = 1.0 / (math::sum_pairs(h, h, |a, b| a * b).sqrt() + 1.0);
+                            let g = 1.0 / (math::sum_pairs(h, h, |a, b| a * b).sqrt() + 1.0);
+                            scale[i] = g;
                             for (h, s) in h.iter_mut().zip(s) {
-                                *s = *h * scale[i];
+                                *s = *h * g;
                                 // ‖s‖ < 1, so a short polynomial does.
                                 *h = math::tanh_small(*s);
                             }
@@ -118,7 +119,7 @@ impl Op for Dense {
                             let g = scale[i];
                             let norm = 1.0 / g - 1.0;
                             let along = if norm > 0.0 { math::sum_pairs(s, h_bar, |a, b| a * b) / norm } else { 0.0 };
-                            h_bar.iter_mut().zip(s).for_each(|(h_bar, s)| *h_bar = g * *h_bar - along * s);
+                            h_bar.iter_mut().zip(s).for_each(|(h_bar, s)| *h_bar = math::fma(g, *h_bar, -along * s));
                         }
                     },
                 );

@@ -40,17 +40,19 @@ impl Op for Advance {
 
     fn vjp(&self, x: &Inputs, _: &[Real], y_bar: &[Real], _: &[Real], bars: &mut Cotangents, _: &mut [Real]) {
         let (d, k) = (self.low.len(), x.shape(1).last());
-        let free = |i: usize| {
-            let (m, c) = (i / d, i % d);
-            let moved = x[0][i] + self.dt * x[1][m * k + k - d + c];
-            if moved >= self.low[c] && moved <= self.high[c] { y_bar[i] } else { 0.0 }
+        // An agent held at the edge of the box does not feel where it would have gone.
+        let free = |m: usize, c: usize| {
+            let moved = x[0][m * d + c] + self.dt * x[1][m * k + k - d + c];
+            if moved >= self.low[c] && moved <= self.high[c] { y_bar[m * d + c] } else { 0.0 }
         };
         if let Some(xi_bar) = bars.get(0) {
-            xi_bar.iter_mut().enumerate().for_each(|(i, xi_bar)| *xi_bar += free(i));
+            for (m, xi_bar) in xi_bar.chunks_exact_mut(d).enumerate() {
+                xi_bar.iter_mut().enumerate().for_each(|(c, xi_bar)| *xi_bar += free(m, c));
+            }
         }
         if let Some(action_bar) = bars.get(1) {
-            for i in 0..y_bar.len() {
-                action_bar[i / d * k + k - d + i % d] += self.dt * free(i);
+            for (m, action_bar) in action_bar.chunks_exact_mut(k).enumerate() {
+                action_bar[k - d..].iter_mut().enumerate().for_each(|(c, action_bar)| *action_bar += self.dt * free(m, c));
             }
         }
     }

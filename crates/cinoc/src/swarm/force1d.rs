@@ -2,7 +2,7 @@
 
 use crate::Real;
 use cinoc_pde::Grid;
-use cinoc_tape::kernel::math::{exp, sum_lanes};
+use cinoc_tape::kernel::math::{exp, fma, sum_lanes};
 use cinoc_tape::kernel::vectorise;
 use cinoc_tape::{Cotangents, Inputs, Op, Shape};
 
@@ -80,7 +80,7 @@ impl Force1d {
             for (sum, x) in sums[near.clone()].iter_mut().zip(&nodes[near]) {
                 for i in 0..LANES {
                     let d = self.distance::<RING>(x[i], xi);
-                    sum[i] += u * exp(-d * d);
+                    sum[i] = fma(u, exp(-d * d), sum[i]);
                 }
             }
         }
@@ -97,7 +97,7 @@ impl Force1d {
                 let d = self.distance::<RING>(x[i], xi);
                 let weighted = f_bar[i] * exp(-d * d);
                 push[i] += weighted;
-                slide[i] += weighted * d;
+                slide[i] = fma(weighted, d, slide[i]);
             }
         }
         (self.scale * sum_lanes(push), self.scale * sum_lanes(slide))

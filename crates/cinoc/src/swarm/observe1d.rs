@@ -3,7 +3,7 @@
 use crate::Real;
 use crate::config::ObserveConfig;
 use cinoc_pde::Grid;
-use cinoc_tape::kernel::math::sum_lanes;
+use cinoc_tape::kernel::math::{fma, sum_lanes};
 use cinoc_tape::kernel::vectorise;
 use cinoc_tape::{Cotangents, Inputs, Op, Shape};
 
@@ -36,8 +36,8 @@ pub struct Observe1d {
 /// Where the samples of one agent lie, in cells.
 struct Places {
     t: [[Real; LANES]; MOST / LANES],
-    /// 0 where a sample is clamped to a wall and does not move with the agent, else 1.
-    free: [[Real; LANES]; MOST / LANES],
+    /// Where the agent is.
+    at: Real,
     /// The nodes under the window.
     first: usize,
     last: usize,
@@ -48,16 +48,13 @@ fn hat(s: Real) -> Real {
     (1.0 - s.abs()).max(0.0)
 }
 
-/// The derivative of [`hat`]; on a node, that of the cell to its right.
+/// Copies a short slice without calling a function, in fours.
 #[inline(always)]
-fn hat_slope(s: Real) -> Real {
-    if !(-1.0..1.0).contains(&s) {
-        0.0
-    } else if s < 0.0 {
-        1.0
-    } else {
-        -1.0
-    }
+fn copy(to: &mut [Real], from: &[Real]) {
+    let (to4, to1) = to.as_chunks_mut::<4>();
+    let (from4, from1) = from[..4 * to4.len() + to1.len()].as_chunks::<4>();
+    to4.iter_mut().zip(from4).for_each(|(to, from)| *to = *from);
+    to1.iter_mut().zip(from1).for_each(|(to, from)| *to = *from);
 }
 
 impl Observe1d {
@@ -151,17 +148,23 @@ impl Observe1d {
             // Rounding may leave the first sample just outside.
             at = at.max(-offsets[0][0]);
         }
+        let hold = |t: Real| if self.periodic { t } else { t.max(0.0).min(top) };
         for group in 0..G {
             for l in 0..LANES {
-                let t = at + offsets[group][l];
-                let held = if self.periodic { t } else { t.max(0.0).min(top) };
-                places.t[group][l] = held;
-                places.free[group][l] = if t == held && (self.periodic || t < top) { 1.0 } else { 0.0 };
+                places.t[group][l] = hold(at + offsets[group][l]);
             }
         }
-        places.first = places.t[0][0] as usize;
-        let after = places.t[(self.points - 1) / LANES][(self.points - 1) % LANES] as usize + 1;
+        places.at = at;
+        places.first = hold(at + self.offsets[0]) as usize;
+        let after = hold(at + self.offsets[self.points - 1]) as usize + 1;
         places.last = if self.periodic { after } else { after.min(self.nodes - 1) };
+    }
+
+    /// 0 where sample `l` of a group is clamped to a wall and does not move with the agent, else 1.
+    #[inline(always)]
+    fn free(&self, places: &Places, group: usize, offset: Real, l: usize) -> Real {
+        let (t, top) = (places.at + offset, (self.nodes - 1) as Real);
+        if t == places.t[group][l] && (self.periodic || t < top) { 1.0 } else { 0.0 }
     }
 
     /// What one agent sees of `e` and `g`.
@@ -173,14 +176,14 @@ impl Observe1d {
             for group in 0..G {
                 for l in 0..LANES {
                     let weight = hat(places.t[group][l] - node);
-                    seen_e[group][l] += weight * e;
-                    seen_g[group][l] += weight * g;
+                    seen_e[group][l] = fma(weight, e, seen_e[group][l]);
+                    seen_g[group][l] = fma(weight, g, seen_g[group][l]);
                 }
             }
         }
         let (out_e, out_g) = seen.split_at_mut(self.points);
-        out_e.copy_from_slice(&seen_e.as_flattened()[..self.points]);
-        out_g.copy_from_slice(&seen_g.as_flattened()[..self.points]);
+        copy(out_e, seen_e.as_flattened());
+        copy(out_g, seen_g.as_flattened());
     }
 
     /// The adjoint of [`sample`](Self::sample) by `e` and `g`.
@@ -194,8 +197,8 @@ impl Observe1d {
                 let from_base = t[j] - base as Real;
                 for l in 0..LANES {
                     let weight = hat(from_base - l as Real);
-                    sum_e[l] += weight * bar_e[j];
-                    sum_g[l] += weight * bar_g[j];
+                    sum_e[l] = fma(weight, bar_e[j], sum_e[l]);
+                    sum_g[l] = fma(weight, bar_g[j], sum_g[l]);
                 }
             }
             let (e_bar, g_bar) = (&mut e_bar[base..base + LANES], &mut g_bar[base..base + LANES]);
@@ -211,19 +214,32 @@ impl Observe1d {
     fn slide<const G: usize>(&self, places: &Places, e: &[Real], g: &[Real], seen_bar: &[Real]) -> Real {
         let (bar_e, bar_g) = seen_bar.split_at(self.points);
         let (mut pad_e, mut pad_g) = ([[0.0; LANES]; G], [[0.0; LANES]; G]);
-        pad_e.as_flattened_mut()[..self.points].copy_from_slice(bar_e);
-        pad_g.as_flattened_mut()[..self.points].copy_from_slice(bar_g);
-        let mut sums = [0.0; LANES];
-        for i in places.first..=places.last {
-            let (node, e, g) = (i as Real, e[i], g[i]);
+        copy(&mut pad_e.as_flattened_mut()[..self.points], bar_e);
+        copy(&mut pad_g.as_flattened_mut()[..self.points], bar_g);
+        let (offsets, _) = self.offsets.as_chunks::<LANES>();
+        for group in 0..G {
+            for l in 0..LANES {
+                let free = self.free(places, group, offsets[group][l], l);
+                pad_e[group][l] *= free;
+                pad_g[group][l] *= free;
+            }
+        }
+        // A sample in the cell between two nodes changes by their difference; one on a node belongs to the cell to its right.
+        let mut sums = [[0.0; LANES]; G];
+        for i in places.first..places.last {
+            let (node, e, g) = (i as Real, e[i + 1] - e[i], g[i + 1] - g[i]);
             for group in 0..G {
                 for l in 0..LANES {
-                    let change = places.free[group][l] * hat_slope(places.t[group][l] - node);
-                    sums[l] += change * (pad_e[group][l] * e + pad_g[group][l] * g);
+                    let s = places.t[group][l] - node;
+                    let change = fma(pad_e[group][l], e, pad_g[group][l] * g);
+                    // A single `&`: with two the comparison becomes a branch, which does not vectorise.
+                    sums[group][l] += if (s >= 0.0) & (s < 1.0) { change } else { 0.0 };
                 }
             }
         }
-        self.inverse_dx * sum_lanes(sums)
+        let mut sum = [0.0; LANES];
+        sums.iter().for_each(|group| (0..LANES).for_each(|l| sum[l] += group[l]));
+        self.inverse_dx * sum_lanes(sum)
     }
 
     #[inline(always)]
@@ -275,7 +291,7 @@ impl Observe1d {
 
 impl Places {
     fn new() -> Self {
-        Self { t: [[0.0; LANES]; MOST / LANES], free: [[0.0; LANES]; MOST / LANES], first: 0, last: 0 }
+        Self { t: [[0.0; LANES]; MOST / LANES], at: 0.0, first: 0, last: 0 }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::Real;
 use cinoc_tape::kernel::math::tanh;
+use cinoc_tape::kernel::vectorise;
 use cinoc_tape::{Cotangents, Inputs, Op, Shape};
 
 /// `limit · tanh(raw)`, one limit per component. Inputs: raw actions `[batch, agents, k]`, strength `[batch, agents]`.
@@ -19,6 +20,7 @@ impl Saturate {
 }
 
 /// What the strength of an agent does to component `c` of its action.
+#[inline(always)]
 fn factor(strength: Real, c: usize) -> Real {
     match c {
         0 => strength,
@@ -40,21 +42,29 @@ impl Op for Saturate {
 
     fn forward(&self, x: &Inputs, y: &mut [Real], _: &mut [Real], _: &mut [Real]) {
         let k = self.limits.len();
-        for (m, y) in y.chunks_exact_mut(k).enumerate() {
-            for c in 0..k {
-                y[c] = factor(x[1][m], c) * self.limits[c] * tanh(x[0][m * k + c]);
-            }
-        }
+        vectorise(
+            #[inline(always)]
+            || {
+                y.iter_mut().zip(&x[0]).for_each(|(y, raw)| *y = tanh(*raw));
+                for (y, strength) in y.chunks_exact_mut(k).zip(&x[1]) {
+                    for c in 0..k {
+                        y[c] *= factor(*strength, c) * self.limits[c];
+                    }
+                }
+            },
+        );
     }
 
     fn vjp(&self, x: &Inputs, y: &[Real], y_bar: &[Real], _: &[Real], bars: &mut Cotangents, _: &mut [Real]) {
         let k = self.limits.len();
         let Some(raw_bar) = bars.get(0) else { return };
-        for (i, raw_bar) in raw_bar.iter_mut().enumerate() {
-            let full = factor(x[1][i / k], i % k) * self.limits[i % k];
-            if full > 0.0 {
-                let t = y[i] / full;
-                *raw_bar += full * y_bar[i] * (1.0 - t * t);
+        for (m, raw_bar) in raw_bar.chunks_exact_mut(k).enumerate() {
+            for c in 0..k {
+                let (y, y_bar) = (y[m * k + c], y_bar[m * k + c]);
+                let full = factor(x[1][m], c) * self.limits[c];
+                // full·(1 − t²) with t = y/full
+                let slope = if full > 0.0 { full - y * y / full } else { 0.0 };
+                raw_bar[c] += y_bar * slope;
             }
         }
     }

@@ -67,7 +67,8 @@ impl Op for Effort {
     fn forward(&self, x: &Inputs, y: &mut [Real], _: &mut [Real], _: &mut [Real]) {
         let (batch, k) = (y.len(), self.weights.len());
         for (y, actions) in y.iter_mut().zip(each(&x[0], batch)) {
-            let sum: Real = actions.iter().enumerate().map(|(i, a)| self.weights[i % k] * a * a).sum();
+            let of_agent = |action: &[Real]| action.iter().zip(&self.weights).map(|(a, w)| w * a * a).sum::<Real>();
+            let sum: Real = actions.chunks_exact(k).map(of_agent).sum();
             *y = sum * k as Real / actions.len() as Real;
         }
     }
@@ -75,8 +76,13 @@ impl Op for Effort {
     fn vjp(&self, x: &Inputs, _: &[Real], y_bar: &[Real], _: &[Real], bars: &mut Cotangents, _: &mut [Real]) {
         let (size, k) = (x[0].len() / y_bar.len(), self.weights.len());
         let Some(bar) = bars.get(0) else { return };
-        for (i, bar) in bar.iter_mut().enumerate() {
-            *bar += 2.0 * self.weights[i % k] * x[0][i] * y_bar[i / size] * k as Real / size as Real;
+        for ((bar, actions), y_bar) in bar.chunks_exact_mut(size).zip(x[0].chunks_exact(size)).zip(y_bar) {
+            let factor = 2.0 * y_bar * k as Real / size as Real;
+            for (bar, action) in bar.chunks_exact_mut(k).zip(actions.chunks_exact(k)) {
+                for c in 0..k {
+                    bar[c] += factor * self.weights[c] * action[c];
+                }
+            }
         }
     }
 }
@@ -116,8 +122,9 @@ impl Op for Margin {
     fn vjp(&self, x: &Inputs, _: &[Real], y_bar: &[Real], _: &[Real], bars: &mut Cotangents, _: &mut [Real]) {
         let (size, agents) = (x[0].len() / y_bar.len(), x.shape(0).sizes()[1] as Real);
         let Some(bar) = bars.get(0) else { return };
-        for (i, bar) in bar.iter_mut().enumerate() {
-            *bar += 2.0 * self.excess(x[0][i]) * y_bar[i / size] / agents;
+        for ((bar, xi), y_bar) in bar.chunks_exact_mut(size).zip(x[0].chunks_exact(size)).zip(y_bar) {
+            let factor = 2.0 * y_bar / agents;
+            bar.iter_mut().zip(xi).for_each(|(bar, xi)| *bar += factor * self.excess(*xi));
         }
     }
 }
@@ -198,8 +205,11 @@ impl Op for Acceleration {
     fn forward(&self, x: &Inputs, y: &mut [Real], _: &mut [Real], _: &mut [Real]) {
         let &[batch, agents, k] = x.shape(0).sizes() else { panic!("acceleration: actions {:?}", x.shape(0)) };
         for ((y, now), before) in y.iter_mut().zip(each(&x[0], batch)).zip(each(&x[1], batch)) {
-            let changes = now.iter().zip(before).enumerate().filter(|(i, _)| i % k > 0);
-            *y = changes.map(|(_, (a, b))| (a - b) * (a - b)).sum::<Real>() / agents as Real;
+            let mut sum = 0.0;
+            for (now, before) in now.chunks_exact(k).zip(before.chunks_exact(k)) {
+                sum += now[1..].iter().zip(&before[1..]).map(|(a, b)| (a - b) * (a - b)).sum::<Real>();
+            }
+            *y = sum / agents as Real;
         }
     }
 
@@ -207,8 +217,12 @@ impl Op for Acceleration {
         let &[_, agents, k] = x.shape(0).sizes() else { unreachable!() };
         for (input, sign) in [(0, 2.0), (1, -2.0)] {
             let Some(bar) = bars.get(input) else { continue };
-            for (i, bar) in bar.iter_mut().enumerate().filter(|(i, _)| i % k > 0) {
-                *bar += sign * y_bar[i / (agents * k)] * (x[0][i] - x[1][i]) / agents as Real;
+            let actions = x[0].chunks_exact(k).zip(x[1].chunks_exact(k));
+            for (m, (bar, (now, before))) in bar.chunks_exact_mut(k).zip(actions).enumerate() {
+                let factor = sign * y_bar[m / agents] / agents as Real;
+                for c in 1..k {
+                    bar[c] += factor * (now[c] - before[c]);
+                }
             }
         }
     }
