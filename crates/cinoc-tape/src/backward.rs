@@ -1,9 +1,10 @@
 //! The backward sweep.
 
 use crate::kernel::buffer::{Buffer, align};
+use crate::kernel::prefetch::prefetch;
 use crate::op::{Cotangents, MAX_INPUTS};
 use crate::tape::{Home, Memory, VarId, gather};
-use crate::{Real, Shape, profile};
+use crate::{Real, profile};
 
 /// Where a cotangent lives.
 #[derive(Clone, Copy)]
@@ -39,7 +40,7 @@ impl Bars {
         self.arena.grow_to(memory.bars_used);
         self.shared.grow_to(parameters);
         self.touched.0.clear();
-        self.touched.0.resize(memory.nodes.len(), false);
+        self.touched.0.resize(memory.nodes().len(), false);
     }
 
     /// Sets the cotangents of the shared parameters to zero.
@@ -49,7 +50,7 @@ impl Bars {
 
     /// Adds `bar` to the cotangent of a variable; nothing happens if it wants none.
     pub fn seed(&mut self, memory: &Memory, id: VarId, bar: &[Real]) {
-        let node = &memory.nodes[id.0 as usize];
+        let node = &memory.nodes()[id.0 as usize];
         let (Some(start), Home::Arena { .. }) = (node.bar, node.home) else { return };
         let slot = &mut self.arena[start..start + node.shape.count()];
         assert_eq!(slot.len(), bar.len(), "seed of {} numbers for a variable of shape {:?}", bar.len(), node.shape);
@@ -62,7 +63,7 @@ impl Bars {
 
     /// The cotangent of a variable after the sweep; empty if nothing depends on it or it wants none.
     pub fn of(&self, memory: &Memory, id: VarId) -> &[Real] {
-        let node = &memory.nodes[id.0 as usize];
+        let node = &memory.nodes()[id.0 as usize];
         match (node.bar, node.home) {
             (Some(start), Home::Shared { .. }) => &self.shared[start..start + node.shape.count()],
             (Some(start), _) if self.touched.0[id.0 as usize] => &self.arena[start..start + node.shape.count()],
@@ -74,27 +75,34 @@ impl Bars {
 impl Memory {
     /// Sweeps the recording backwards from the seeds in `bars`. `shared` are the parameters the tape was made with.
     pub fn backward(&self, shared: &[Real], bars: &mut Bars) {
-        for (index, node) in self.nodes.iter().enumerate().rev() {
+        self.backward_before(shared, bars, None);
+    }
+
+    /// The same, while the values of the memory whose turn is `next` are fetched into the cache.
+    pub fn backward_before(&self, shared: &[Real], bars: &mut Bars, next: Option<&Memory>) {
+        let nodes = self.nodes();
+        for (index, node) in nodes.iter().enumerate().rev() {
             let (Some(recorded), Some(bar), Home::Arena { start, saved }) = (&node.op, node.bar, node.home) else { continue };
             if !bars.touched.0[index] {
                 continue;
             }
-            let mut shapes = [Shape::default(); MAX_INPUTS];
             let mut places = [None; MAX_INPUTS];
             let inputs = &node.inputs[..node.count];
             for (i, &input) in inputs.iter().enumerate() {
-                let source = &self.nodes[input as usize];
+                let source = &nodes[input as usize];
                 let count = source.shape.count();
-                shapes[i] = source.shape;
                 places[i] = source.bar.map(|start| match source.home {
                     Home::Arena { .. } => Place::Arena { node: input, start, end: start + count },
                     Home::Shared { .. } => Place::Shared { start, end: start + count },
                 });
             }
             let count = node.shape.count();
-            let x = gather(&self.nodes, &self.values[..start], shared, inputs, shapes);
+            let x = gather(nodes, &self.values[..start], shared, inputs);
             let y = &self.values[start..start + count];
             let kept = start + align(count);
+            if let Some(values) = next.and_then(|next| next.values.get(start..kept + saved)) {
+                prefetch(values);
+            }
             // Cotangents are laid out in the order of the nodes, so inputs lie below the result here too.
             let (below, above) = bars.arena.split_at_mut(bar);
             let mut x_bar = Cotangents { arena: below, shared: &mut bars.shared, touched: &mut bars.touched, places };

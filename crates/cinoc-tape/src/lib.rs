@@ -30,6 +30,7 @@ pub mod profile;
 
 mod backward;
 mod params;
+mod replay;
 mod shape;
 mod tape;
 mod var;

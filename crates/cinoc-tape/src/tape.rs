@@ -4,6 +4,7 @@ use crate::kernel::buffer::{Buffer, align};
 use crate::op::{Inputs, MAX_INPUTS, Recorded};
 use crate::{Real, Shape, Var, profile};
 use std::cell::RefCell;
+use std::sync::Arc;
 
 /// Names a variable of a [`Memory`] after its tape is gone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,6 +20,7 @@ pub(crate) enum Home {
 }
 
 pub(crate) struct Node {
+    /// None for leaves and for copies cut from what they were computed from, which have one input.
     pub op: Option<Recorded>,
     pub inputs: [u32; MAX_INPUTS],
     pub count: usize,
@@ -32,24 +34,36 @@ pub(crate) struct Node {
 /// Everything a tape has recorded. Cleared and reused, it keeps its room: a warmed-up rollout allocates nothing.
 #[derive(Default)]
 pub struct Memory {
-    pub(crate) nodes: Vec<Node>,
+    /// Shared with the memories that replay this recording.
+    pub(crate) shared_nodes: Option<Arc<Vec<Node>>>,
     pub(crate) values: Buffer,
     pub(crate) used: usize,
     pub(crate) bars_used: usize,
     pub(crate) scratch: Buffer,
+    /// Whether the recording was looked at while it was made, and so may depend on its values.
+    pub(crate) read: bool,
 }
 
 impl Memory {
-    /// Forgets the recording, keeps the room.
+    /// Forgets the recording, keeps the room (if no other memory replays it).
     pub fn clear(&mut self) {
-        self.nodes.clear();
+        match self.shared_nodes.as_mut().and_then(Arc::get_mut) {
+            Some(nodes) => nodes.clear(),
+            None => self.shared_nodes = Some(Arc::default()),
+        }
+        self.read = false;
         self.used = 0;
         self.bars_used = 0;
     }
 
+    /// What was recorded, in order.
+    pub(crate) fn nodes(&self) -> &[Node] {
+        self.shared_nodes.as_deref().map_or(&[], Vec::as_slice)
+    }
+
     /// The value of a variable; `shared` are the parameters the tape was made with.
     pub fn value<'a>(&'a self, shared: &'a [Real], id: VarId) -> &'a [Real] {
-        let node = &self.nodes[id.0 as usize];
+        let node = &self.nodes()[id.0 as usize];
         match node.home {
             Home::Arena { start, .. } => &self.values[start..start + node.shape.count()],
             Home::Shared { start } => &shared[start..start + node.shape.count()],
@@ -62,8 +76,10 @@ impl Memory {
     }
 
     fn push(&mut self, node: Node) -> VarId {
-        self.nodes.push(node);
-        VarId(self.nodes.len() as u32 - 1)
+        let own = self.shared_nodes.as_mut().and_then(Arc::get_mut);
+        let nodes = own.expect("a tape has its recording for itself");
+        nodes.push(node);
+        VarId(nodes.len() as u32 - 1)
     }
 
     fn reserve(&mut self, count: usize) -> usize {
@@ -90,14 +106,16 @@ impl Memory {
 
     /// A copy of a value, cut from what it was computed from.
     fn detach(&mut self, shared: &[Real], id: VarId) -> VarId {
-        let Node { shape, home, .. } = self.nodes[id.0 as usize];
+        let Node { shape, home, .. } = self.nodes()[id.0 as usize];
         let to = self.reserve(shape.count());
         match home {
             Home::Arena { start, .. } => self.values.copy_within(start..start + shape.count(), to),
             Home::Shared { start } => self.values[to..to + shape.count()].copy_from_slice(&shared[start..start + shape.count()]),
         }
         let home = Home::Arena { start: to, saved: 0 };
-        self.push(Node { op: None, inputs: [0; MAX_INPUTS], count: 0, shape, home, bar: None, scratch: 0 })
+        let mut inputs = [0; MAX_INPUTS];
+        inputs[0] = id.0;
+        self.push(Node { op: None, inputs, count: 1, shape, home, bar: None, scratch: 0 })
     }
 
     fn record(&mut self, shared: &[Real], recorded: Recorded, ids: &[VarId]) -> VarId {
@@ -105,7 +123,7 @@ impl Memory {
         let mut shapes = [Shape::default(); MAX_INPUTS];
         let mut wants_bar = false;
         for (i, id) in ids.iter().enumerate() {
-            let node = &self.nodes[id.0 as usize];
+            let node = &self.nodes()[id.0 as usize];
             inputs[i] = id.0;
             shapes[i] = node.shape;
             wants_bar |= node.bar.is_some();
@@ -117,30 +135,36 @@ impl Memory {
         let scratch = op.scratch(&shapes[..count]);
         self.scratch.grow_to(scratch);
         let start = self.reserve(align(shape.count()) + saved);
-        // Results lie behind everything they are computed from: one split lends inputs and output at once.
-        let (before, after) = self.values.split_at_mut(start);
-        let x = gather(&self.nodes, before, shared, &inputs[..count], shapes);
-        let (y, kept) = after.split_at_mut(align(shape.count()));
-        let since = profile::start();
-        op.forward(&x, &mut y[..shape.count()], &mut kept[..saved], &mut self.scratch[..scratch]);
-        profile::book(since, op.name(), true);
         let bar = wants_bar.then(|| self.reserve_bar(shape.count()));
         let home = Home::Arena { start, saved };
-        self.push(Node { op: Some(recorded), inputs, count, shape, home, bar, scratch })
+        let id = self.push(Node { op: Some(recorded), inputs, count, shape, home, bar, scratch });
+        let nodes = self.shared_nodes.as_deref().expect("just recorded into");
+        compute(nodes, id, &mut self.values, shared, &mut self.scratch);
+        id
     }
 }
 
+/// Computes the value of a node from those of its inputs.
+pub(crate) fn compute(nodes: &[Node], id: VarId, values: &mut [Real], shared: &[Real], scratch: &mut [Real]) {
+    let node = &nodes[id.0 as usize];
+    let (Some(recorded), Home::Arena { start, saved }) = (&node.op, node.home) else { return };
+    // Results lie behind everything they are computed from: one split lends inputs and output at once.
+    let (before, after) = values.split_at_mut(start);
+    let x = gather(nodes, before, shared, &node.inputs[..node.count]);
+    let count = node.shape.count();
+    let (y, kept) = after.split_at_mut(align(count));
+    let (since, op) = (profile::start(), recorded.op());
+    op.forward(&x, &mut y[..count], &mut kept[..saved], &mut scratch[..node.scratch]);
+    profile::book(since, op.name(), true);
+}
+
 /// The inputs of a node, lent from the arena below it and from the shared parameters.
-pub(crate) fn gather<'a>(
-    nodes: &[Node],
-    arena: &'a [Real],
-    shared: &'a [Real],
-    inputs: &[u32],
-    shapes: [Shape; MAX_INPUTS],
-) -> Inputs<'a> {
+pub(crate) fn gather<'a>(nodes: &[Node], arena: &'a [Real], shared: &'a [Real], inputs: &[u32]) -> Inputs<'a> {
     let mut values: [&[Real]; MAX_INPUTS] = [&[]; MAX_INPUTS];
+    let mut shapes = [Shape::default(); MAX_INPUTS];
     for (i, &input) in inputs.iter().enumerate() {
         let node = &nodes[input as usize];
+        shapes[i] = node.shape;
         values[i] = match node.home {
             Home::Arena { start, .. } => &arena[start..start + node.shape.count()],
             Home::Shared { start } => &shared[start..start + node.shape.count()],
@@ -213,11 +237,12 @@ impl<'p> Tape<'p> {
     }
 
     pub(crate) fn read<T>(&self, id: VarId, reader: impl FnOnce(&[Real]) -> T) -> T {
+        self.memory.borrow_mut().read = true;
         reader(self.memory.borrow().value(self.shared, id))
     }
 
     pub(crate) fn shape(&self, id: VarId) -> Shape {
-        self.memory.borrow().nodes[id.0 as usize].shape
+        self.memory.borrow().nodes()[id.0 as usize].shape
     }
 
     fn var(&self, id: VarId) -> Var<'_> {

@@ -112,8 +112,17 @@ pub struct Timing {
     pub peak: f64,
 }
 
-/// Milliseconds per update of one thread in each operation (name, forward, backward), the dearest first, and of the whole update.
-pub fn operations(config: &Config, threads: usize, updates: usize) -> Result<(Vec<(&'static str, f64, f64)>, f64), Error> {
+/// How the time of an update is spent.
+#[derive(Clone, Debug)]
+pub struct Operations {
+    /// Milliseconds of an update, with a clock around every operation.
+    pub whole: f64,
+    /// Name of each operation and milliseconds of one thread, computing it and its derivative; the dearest first.
+    pub each: Vec<(&'static str, f64, f64)>,
+}
+
+/// Times every operation of an update.
+pub fn operations(config: &Config, threads: usize, updates: usize) -> Result<Operations, Error> {
     let mut trainer = Trainer::new(Problem::new(config.clone())?, 0, threads)?;
     trainer.rehearse(true)?;
     profile::enable(true);
@@ -131,9 +140,9 @@ pub fn operations(config: &Config, threads: usize, updates: usize) -> Result<(Ve
         sum[0] += spent.forward.as_secs_f64() * share;
         sum[1] += spent.backward.as_secs_f64() * share;
     }
-    let mut rows: Vec<_> = sums.into_iter().map(|(name, [forward, backward])| (name, forward, backward)).collect();
-    rows.sort_by(|a, b| (b.1 + b.2).total_cmp(&(a.1 + a.2)));
-    Ok((rows, whole))
+    let mut each: Vec<_> = sums.into_iter().map(|(name, [forward, backward])| (name, forward, backward)).collect();
+    each.sort_by(|a, b| (b.1 + b.2).total_cmp(&(a.1 + a.2)));
+    Ok(Operations { whole, each })
 }
 
 /// Times updates, losses and the bare equation.

@@ -126,14 +126,26 @@ pub struct Scene<'a> {
     pub strength: &'a [Real],
 }
 
-/// The names of a segment's variables.
+/// The names of a segment's variables, the same for every segment of the same length.
 #[derive(Clone, Default)]
 struct Marks {
+    /// The target and, for each tick, the strengths.
+    target: Option<VarId>,
+    strengths: Vec<VarId>,
     /// z, ξ and previous action at the start and at the end.
     first: Option<[VarId; 3]>,
     last: Option<[VarId; 3]>,
     /// The cost terms of each tick in turn.
     terms: Vec<VarId>,
+}
+
+impl Marks {
+    /// As a clone, in the room there is.
+    fn copy(&mut self, other: &Self) {
+        (self.first, self.last, self.target) = (other.first, other.last, other.target);
+        self.strengths.clone_from(&other.strengths);
+        self.terms.clone_from(&other.terms);
+    }
 }
 
 /// Episodes of one batch: working space that is reused from update to update.
@@ -167,7 +179,7 @@ impl Rollout {
             ticks,
             segment,
             keep,
-            memories: (0..if keep { segments } else { 1 }).map(|_| Memory::default()).collect(),
+            memories: (0..if keep { segments } else { 3 }).map(|_| Memory::default()).collect(),
             marks: vec![Marks::default(); segments],
             states: vec![Default::default(); segments + 1],
             state_bar: Default::default(),
@@ -195,9 +207,14 @@ impl Rollout {
         self.costs.resize(problem.task.terms().len() * size, 0.0);
         watch(&Scene { tick: 0, z: &self.batch.z, xi: &self.batch.xi, action: &[], strength: self.strength(0) });
         for s in 0..self.marks.len() {
-            let slot = if self.keep { s } else { 0 };
-            self.record(problem, policy, params, train, s, slot);
-            let memory = &self.memories[slot];
+            if s != self.model(s) {
+                let slot = self.slot(s);
+                self.memories[slot].release();
+            }
+        }
+        for s in 0..self.marks.len() {
+            self.compute(problem, policy, params, train, s);
+            let memory = &self.memories[self.slot(s)];
             let end = ((s + 1) * self.segment).min(self.ticks);
             for (i, id) in self.marks[s].last.expect("just recorded").into_iter().enumerate() {
                 copy(&mut self.states[s + 1][i], memory.value(params.shared(), id));
@@ -221,12 +238,46 @@ impl Rollout {
         Outcome::Finished
     }
 
+    /// The segment that is recorded for segment `s` to be replayed from: the first of the same length.
+    fn model(&self, s: usize) -> usize {
+        let shorter = s + 1 == self.marks.len() && !self.ticks.is_multiple_of(self.segment);
+        if shorter { s } else { 0 }
+    }
+
+    /// The memory of segment `s`. Where not all are kept, the two models have their own and the others share one.
+    fn slot(&self, s: usize) -> usize {
+        match (self.keep, s) {
+            (true, s) => s,
+            (false, 0) => 0,
+            (false, s) if s == self.model(s) => 1,
+            _ => 2,
+        }
+    }
+
+    /// Computes segment `s`: the first of its kind is recorded, the others replay it.
+    fn compute(&mut self, problem: &Problem, policy: &dyn Policy, params: &Params, train: bool, s: usize) {
+        let (slot, model) = (self.slot(s), self.model(s));
+        if s == model || !self.memories[self.slot(model)].replayable() {
+            return self.record(problem, policy, params, train, s, slot);
+        }
+        let (known, new) = self.marks.split_at_mut(s);
+        let marks = &known[model];
+        new[0].copy(marks);
+        let (recorded, free) = self.memories.split_at_mut(slot);
+        let start = marks.first.into_iter().flatten().zip(self.states[s].iter().map(Vec::as_slice));
+        let target = marks.target.map(|id| (id, self.batch.target.as_slice()));
+        let ticks = s * self.segment..self.ticks;
+        let strengths = marks.strengths.iter().copied().zip(ticks.map(|tick| strength_at(&self.batch, tick)));
+        free[0].replay(&recorded[model], params.shared(), start.chain(target).chain(strengths));
+    }
+
     /// Records segment `s` into memory `slot`.
     fn record(&mut self, problem: &Problem, policy: &dyn Policy, params: &Params, train: bool, s: usize, slot: usize) {
         let (size, agents) = (self.batch.size, self.batch.agents);
         let tape = Tape::new(std::mem::take(&mut self.memories[slot]), params.shared());
         let marks = &mut self.marks[s];
         marks.terms.clear();
+        marks.strengths.clear();
         {
             let theta = params.leaves(&tape, train);
             let nodes = &problem.stepper.grid().nodes;
@@ -242,8 +293,10 @@ impl Rollout {
             };
             marks.first = Some([state.z.id(), state.xi.id(), state.previous.id()]);
             let target = tape.constant(field, &self.batch.target);
+            marks.target = Some(target.id());
             for t in s * self.segment..((s + 1) * self.segment).min(self.ticks) {
                 let strength = tape.constant([size, agents], strength_at(&self.batch, t));
+                marks.strengths.push(strength.id());
                 let before = marks.terms.len();
                 state = tick(problem, policy, &theta, state, Given { target, strength }, &mut |term| marks.terms.push(term.id()));
                 assert!(marks.terms.len() - before == problem.task.terms().len() && marks.terms.len() - before <= MAX_TERMS);
@@ -258,9 +311,9 @@ impl Rollout {
     pub fn backward(&mut self, problem: &Problem, policy: &dyn Policy, params: &Params, share: f64) {
         let terms = problem.task.terms().len();
         for s in (0..self.marks.len()).rev() {
-            let slot = if self.keep { s } else { 0 };
-            if !self.keep && s + 1 < self.marks.len() {
-                self.record(problem, policy, params, true, s, slot);
+            let (slot, last) = (self.slot(s), s + 1 == self.marks.len());
+            if !self.keep && !last && s != self.model(s) {
+                self.compute(problem, policy, params, true, s);
             }
             let memory = &self.memories[slot];
             self.bars.start(memory, params.theta().len());
@@ -278,7 +331,8 @@ impl Rollout {
                     self.bars.seed(memory, *id, &self.seed);
                 }
             }
-            memory.backward(params.shared(), &mut self.bars);
+            let next = slot.checked_sub(1).filter(|_| self.keep).map(|slot| &self.memories[slot]);
+            memory.backward_before(params.shared(), &mut self.bars, next);
             for (i, id) in marks.first.expect("recorded").into_iter().enumerate() {
                 let bar = self.bars.of(memory, id);
                 let kept = &mut self.state_bar[i];

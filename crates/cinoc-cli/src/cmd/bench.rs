@@ -82,7 +82,7 @@ impl Args {
 
 /// Prints how the time of an update is spent.
 fn operations(config: &Config, threads: usize, updates: usize, json: bool) -> Result<()> {
-    let (rows, whole) = inspect::operations(config, threads, updates)?;
+    let inspect::Operations { whole, each: rows } = inspect::operations(config, threads, updates)?;
     let known: f64 = rows.iter().map(|row| row.1 + row.2).sum();
     if json {
         let rows: Vec<_> =

@@ -94,7 +94,7 @@ impl WithSimd for Gemm<'_> {
             let panel = Panel { simd, m: self.m, n, k: self.k, a: self.a, b: self.b, c, start: self.start, j, width: left };
             // SAFETY: `gemm` checked the lengths; every panel stays inside `n` columns and `m` rows.
             unsafe {
-                j += match (S::REGISTER_COUNT >= 32, left / lanes, left % lanes > 0) {
+                j += match (S::REGISTER_COUNT >= 32, left / lanes, !left.is_multiple_of(lanes)) {
                     (true, 4.., _) => panel.run::<6, 4, false>(),
                     (true, 3, false) => panel.run::<8, 3, false>(),
                     (true, 2, true) => panel.run::<8, 3, true>(),
@@ -264,7 +264,7 @@ pub(super) mod lane {
     unsafe fn copy_part(from: *const Real, to: *mut Real, count: usize) {
         let mut done = 0;
         for piece in [8, 4, 2, 1] {
-            if count & piece != 0 {
+            if count / piece % 2 == 1 {
                 unsafe { std::ptr::copy_nonoverlapping(from.add(done), to.add(done), piece) };
                 done += piece;
             }

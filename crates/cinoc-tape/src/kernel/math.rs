@@ -67,6 +67,31 @@ pub fn tanh_small(x: Real) -> Real {
     x.tanh()
 }
 
+/// The inverse of [`tanh_small`], for |y| ≤ tanh 1: at most 1.5e-7 off. (Coefficients fitted for least relative error.)
+#[inline(always)]
+#[cfg(not(feature = "f64"))]
+pub fn atanh_small(y: Real) -> Real {
+    let s = y * y;
+    let p = 1.701_584_3;
+    let p = fma(p, s, -3.115_420_6);
+    let p = fma(p, s, 2.777_164_7);
+    let p = fma(p, s, -1.206_519_8);
+    let p = fma(p, s, 4.505_248_4e-1);
+    let p = fma(p, s, 5.142_999_4e-2);
+    let p = fma(p, s, 1.484_406e-1);
+    let p = fma(p, s, 1.997_384e-1);
+    let p = fma(p, s, 3.333_380_2e-1);
+    let p = fma(p, s, 1.0);
+    y * p
+}
+
+/// The inverse of [`tanh_small`].
+#[inline(always)]
+#[cfg(feature = "f64")]
+pub fn atanh_small(y: Real) -> Real {
+    y.atanh()
+}
+
 /// Exponential; in `f32` by `2^n · p(r)` with the polynomial of Cephes' `expf`, at most 2e-7 off relatively, zero below −87.
 #[inline(always)]
 #[cfg(not(feature = "f64"))]
@@ -128,7 +153,9 @@ mod tests {
     fn small_tanh_is_close_to_the_standard_library() {
         for i in -10_000..=10_000 {
             let x = i as Real * 1e-4;
-            assert!((tanh_small(x) as f64 - (x as f64).tanh()).abs() < 1.3e-7, "tanh({x})");
+            let y = tanh_small(x);
+            assert!((y as f64 - (x as f64).tanh()).abs() < 1.3e-7, "tanh({x})");
+            assert!((atanh_small(y) as f64 - (y as f64).atanh()).abs() < 1.5e-7, "atanh({y})");
         }
     }
 

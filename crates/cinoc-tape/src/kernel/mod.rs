@@ -9,6 +9,7 @@ pub mod buffer;
 pub mod gemm;
 pub mod math;
 pub mod peak;
+pub mod prefetch;
 
 use std::sync::OnceLock;
 

@@ -43,8 +43,8 @@ impl Op for Dense {
 
     fn saved(&self, x: &[Shape]) -> usize {
         match self.activation {
-            // The normalised rows and, behind them, 1/(‖h‖+1) of each.
-            Activation::SoftTanh => x[X].rows() * (x[1].count() + 1),
+            // 1/(‖h‖+1) of each row. The normalised rows follow from the result: computing them again is cheaper than fetching them.
+            Activation::SoftTanh => x[X].rows(),
             _ => 0,
         }
     }
@@ -69,19 +69,14 @@ impl Op for Dense {
                 || y.iter_mut().for_each(|y| *y = math::tanh(*y)),
             ),
             Activation::SoftTanh => {
-                let (soft, scale) = saved.split_at_mut(rows * n);
                 vectorise(
                     #[inline(always)]
                     || {
-                        for i in 0..rows {
-                            let (h, s) = (&mut y[i * n..][..n], &mut soft[i * n..][..n]);
+                        for (h, scale) in y.chunks_exact_mut(n).zip(saved) {
                             let g = 1.0 / (math::sum_pairs(h, h, |a, b| a * b).sqrt() + 1.0);
-                            scale[i] = g;
-                            for (h, s) in h.iter_mut().zip(s) {
-                                *s = *h * g;
-                                // ‖s‖ < 1, so a short polynomial does.
-                                *h = math::tanh_small(*s);
-                            }
+                            *scale = g;
+                            // ‖g·h‖ < 1, so a short polynomial does.
+                            h.iter_mut().for_each(|h| *h = math::tanh_small(*h * g));
                         }
                     },
                 );
@@ -105,21 +100,18 @@ impl Op for Dense {
                 scratch
             }
             Activation::SoftTanh => {
-                let (soft, scale) = saved.split_at(rows * n);
                 vectorise(
                     #[inline(always)]
                     || {
-                        for i in 0..rows {
-                            let at = i * n..(i + 1) * n;
-                            let (h_bar, s) = (&mut scratch[at.clone()], &soft[at.clone()]);
-                            for ((h_bar, y), y_bar) in h_bar.iter_mut().zip(&y[at.clone()]).zip(&y_bar[at]) {
-                                *h_bar = y_bar * (1.0 - y * y);
-                            }
+                        let rows = y.chunks_exact(n).zip(y_bar.chunks_exact(n)).zip(saved);
+                        for (h_bar, ((y, y_bar), g)) in scratch.chunks_exact_mut(n).zip(rows) {
                             // s = h·g with g = 1/(‖h‖+1):  h̄ = g·s̄ − s·(s·s̄)/‖h‖, and 0 instead of the fraction at h = 0.
-                            let g = scale[i];
+                            let along = math::sum_pairs(y, y_bar, |y, y_bar| math::atanh_small(y) * (y_bar * (1.0 - y * y)));
                             let norm = 1.0 / g - 1.0;
-                            let along = if norm > 0.0 { math::sum_pairs(s, h_bar, |a, b| a * b) / norm } else { 0.0 };
-                            h_bar.iter_mut().zip(s).for_each(|(h_bar, s)| *h_bar = math::fma(g, *h_bar, -along * s));
+                            let along = if norm > 0.0 { along / norm } else { 0.0 };
+                            for ((h_bar, y), y_bar) in h_bar.iter_mut().zip(y).zip(y_bar) {
+                                *h_bar = math::fma(*g, y_bar * (1.0 - y * y), -along * math::atanh_small(*y));
+                            }
                         }
                     },
                 );

@@ -13,6 +13,17 @@ const MOST: usize = 64;
 /// Samples or nodes worked on at once.
 const LANES: usize = 16;
 
+/// 0, 1, 2, … as numbers.
+const STEPS: [Real; LANES] = {
+    let mut steps = [0.0; LANES];
+    let mut l = 0;
+    while l < LANES {
+        steps[l] = l as Real;
+        l += 1;
+    }
+    steps
+};
+
 /// `[e…, w·∂e…]` at `n` points around each agent, `e = gain·(z − z*)`, `w` the width of the window.
 ///
 /// `∂e` is by central differences, one-sided at walls. Samples are interpolated linearly, clamped at walls or wrapped on a ring.
@@ -160,13 +171,6 @@ impl Observe1d {
         places.last = if self.periodic { after } else { after.min(self.nodes - 1) };
     }
 
-    /// 0 where sample `l` of a group is clamped to a wall and does not move with the agent, else 1.
-    #[inline(always)]
-    fn free(&self, places: &Places, group: usize, offset: Real, l: usize) -> Real {
-        let (t, top) = (places.at + offset, (self.nodes - 1) as Real);
-        if t == places.t[group][l] && (self.periodic || t < top) { 1.0 } else { 0.0 }
-    }
-
     /// What one agent sees of `e` and `g`.
     #[inline(always)]
     fn sample<const G: usize>(&self, places: &Places, e: &[Real], g: &[Real], seen: &mut [Real]) {
@@ -196,7 +200,7 @@ impl Observe1d {
             for j in 0..self.points {
                 let from_base = t[j] - base as Real;
                 for l in 0..LANES {
-                    let weight = hat(from_base - l as Real);
+                    let weight = hat(from_base - STEPS[l]);
                     sum_e[l] = fma(weight, bar_e[j], sum_e[l]);
                     sum_g[l] = fma(weight, bar_g[j], sum_g[l]);
                 }
@@ -210,6 +214,7 @@ impl Observe1d {
     }
 
     /// The adjoint of [`sample`](Self::sample) by the agent's position.
+    #[allow(clippy::manual_range_contains, reason = "`contains` compares with a branch, which does not vectorise")]
     #[inline(always)]
     fn slide<const G: usize>(&self, places: &Places, e: &[Real], g: &[Real], seen_bar: &[Real]) -> Real {
         let (bar_e, bar_g) = seen_bar.split_at(self.points);
@@ -217,9 +222,12 @@ impl Observe1d {
         copy(&mut pad_e.as_flattened_mut()[..self.points], bar_e);
         copy(&mut pad_g.as_flattened_mut()[..self.points], bar_g);
         let (offsets, _) = self.offsets.as_chunks::<LANES>();
+        // A sample held at a wall does not move with the agent.
+        let limit = if self.periodic { Real::INFINITY } else { (self.nodes - 1) as Real };
         for group in 0..G {
             for l in 0..LANES {
-                let free = self.free(places, group, offsets[group][l], l);
+                let t = places.at + offsets[group][l];
+                let free = if (t == places.t[group][l]) & (t < limit) { 1.0 } else { 0.0 };
                 pad_e[group][l] *= free;
                 pad_g[group][l] *= free;
             }
@@ -232,7 +240,6 @@ impl Observe1d {
                 for l in 0..LANES {
                     let s = places.t[group][l] - node;
                     let change = fma(pad_e[group][l], e, pad_g[group][l] * g);
-                    // A single `&`: with two the comparison becomes a branch, which does not vectorise.
                     sums[group][l] += if (s >= 0.0) & (s < 1.0) { change } else { 0.0 };
                 }
             }

@@ -9,6 +9,8 @@ use cinoc_pde::sampler::GaussianProcess;
 use cinoc_tape::Var;
 use std::sync::Arc;
 
+const TERMS: [&str; 5] = ["track", "effort", "bound", "collide", "accel"];
+
 /// How a Gaussian process becomes a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Profile {
@@ -24,7 +26,8 @@ pub struct Tracking {
     target: GaussianProcess,
     profile: Profile,
     window: Vec<f64>,
-    cost: Numbers,
+    /// Weight of each term.
+    weights: [f64; TERMS.len()],
     /// Share of training instances that start part of the way to the target.
     nearer: f64,
     error: Arc<SquaredError>,
@@ -43,7 +46,7 @@ impl Tracking {
             target: GaussianProcess::new(&x, number(data, "target_length")),
             profile,
             window: x.iter().map(|x| (std::f64::consts::PI * x).sin().powi(2)).collect(),
-            cost: cost.clone(),
+            weights: TERMS.map(|term| number(cost, term)),
             nearer: number(data, "nearer"),
             error: Arc::new(SquaredError),
             effort: Arc::new(Effort { weights: vec![1.0, 0.1] }),
@@ -82,16 +85,15 @@ impl Task for Tracking {
     }
 
     fn terms(&self) -> &[&'static str] {
-        &["track", "effort", "bound", "collide", "accel"]
+        &TERMS
     }
 
     fn weight(&self, term: usize, tick: usize, ticks: usize) -> f64 {
-        let name = self.terms()[term];
-        let weight = number(&self.cost, name);
-        match name {
-            "accel" if tick == 1 => 0.0,
-            "accel" => weight / (ticks - 1) as f64,
-            _ => weight / ticks as f64,
+        let accelerating = self.terms()[term] == "accel";
+        match self.weights[term] {
+            _ if accelerating && tick == 1 => 0.0,
+            weight if accelerating => weight / (ticks - 1) as f64,
+            weight => weight / ticks as f64,
         }
     }
 
