@@ -4,7 +4,7 @@
 //! `A` may be read by rows or by columns, so the same kernel gives the forward product and the gradient of the weights.
 //! General libraries lose to this at these sizes (64 rows, 8 to 96 columns) because they pack their operands.
 
-use super::arch;
+use super::{arch, lane};
 use crate::Real;
 use pulp::{Simd, WithSimd};
 
@@ -232,56 +232,6 @@ impl<S: Simd> Panel<'_, S> {
                 lane::store_masked(simd, mask, c.add(r * n), sum[r]);
             }
         }
-    }
-}
-
-/// The few vector instructions used, named alike for both precisions.
-#[allow(non_camel_case_types)]
-pub(super) mod lane {
-    use super::*;
-
-    macro_rules! lanes {
-        ($vectors:ident, $masks:ident, $int:ty, $splat:ident, $fma:ident, $between:ident, $load:ident, $store:ident) => {
-            pub type Vector<S> = <S as Simd>::$vectors;
-            pub type Mask<S> = pulp::MemMask<<S as Simd>::$masks>;
-            #[inline(always)]
-            pub fn splat<S: Simd>(simd: S, x: Real) -> Vector<S> {
-                simd.$splat(x)
-            }
-            #[inline(always)]
-            pub fn fma<S: Simd>(simd: S, a: Vector<S>, b: Vector<S>, c: Vector<S>) -> Vector<S> {
-                simd.$fma(a, b, c)
-            }
-            #[inline(always)]
-            pub fn first<S: Simd>(simd: S, count: usize) -> Mask<S> {
-                simd.$between(0, count as $int)
-            }
-            #[inline(always)]
-            pub unsafe fn load_masked<S: Simd>(simd: S, mask: Mask<S>, from: *const Real) -> Vector<S> {
-                unsafe { simd.$load(mask, from) }
-            }
-            #[inline(always)]
-            pub unsafe fn store_masked<S: Simd>(simd: S, mask: Mask<S>, to: *mut Real, x: Vector<S>) {
-                unsafe { simd.$store(mask, to, x) }
-            }
-        };
-    }
-    #[cfg(not(feature = "f64"))]
-    lanes!(f32s, m32s, u32, splat_f32s, mul_add_e_f32s, mask_between_m32s, mask_load_ptr_f32s, mask_store_ptr_f32s);
-    #[cfg(feature = "f64")]
-    lanes!(f64s, m64s, u64, splat_f64s, mul_add_e_f64s, mask_between_m64s, mask_load_ptr_f64s, mask_store_ptr_f64s);
-
-    #[inline(always)]
-    pub unsafe fn load<S: Simd>(_: S, from: *const Real) -> Vector<S> {
-        unsafe { from.cast::<Vector<S>>().read_unaligned() }
-    }
-    #[inline(always)]
-    pub unsafe fn store<S: Simd>(_: S, to: *mut Real, x: Vector<S>) {
-        unsafe { to.cast::<Vector<S>>().write_unaligned(x) }
-    }
-    /// Numbers per vector.
-    pub const fn count<S: Simd>() -> usize {
-        size_of::<Vector<S>>() / size_of::<Real>()
     }
 }
 
