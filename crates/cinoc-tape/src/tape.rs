@@ -177,13 +177,25 @@ pub(crate) fn gather<'a>(nodes: &[Node], arena: &'a [Real], shared: &'a [Real], 
 pub struct Tape<'p> {
     shared: &'p [Real],
     memory: RefCell<Memory>,
+    thrifty: bool,
 }
 
 impl<'p> Tape<'p> {
     /// A new recording in old memory. `shared` are the parameters (see [`crate::Params`]); `&[]` where there are none.
     pub fn new(mut memory: Memory, shared: &'p [Real]) -> Self {
         memory.clear();
-        Self { shared, memory: RefCell::new(memory) }
+        Self { shared, memory: RefCell::new(memory), thrifty: false }
+    }
+
+    /// The same tape, but with `yes` it is short of memory: what can be computed again in the backward sweep is not kept. The results are the same.
+    pub fn thrifty(mut self, yes: bool) -> Self {
+        self.thrifty = yes;
+        self
+    }
+
+    /// Whether it is short of memory.
+    pub fn is_thrifty(&self) -> bool {
+        self.thrifty
     }
 
     /// Ends the recording; the memory goes on to the backward sweep or to the next recording.

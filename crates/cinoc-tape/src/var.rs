@@ -1,6 +1,6 @@
 //! Variables and the mathematics on them.
 
-use crate::op::{Activation, Affine, Arrange, Binary, Dense, Function, MatMul, Recorded, Reduce};
+use crate::op::{Activation, Affine, Arrange, Binary, Conv3x3, ConvBranch, Dense, Function, MatMul, Recorded, Reduce, SoftDense};
 use crate::tape::VarId;
 use crate::{Layer, Real, Shape, Tape};
 use std::ops::{Add, Div, Mul, Neg, Sub};
@@ -170,6 +170,22 @@ impl<'t> Var<'t> {
     /// The same for two inputs side by side, as if joined along the last axis.
     pub fn dense_with(self, other: Var<'t>, layer: Layer<'t>, activation: Activation) -> Var<'t> {
         self.tape.record(Dense { activation }, [layer.w, layer.b, layer.w_t, self, other])
+    }
+
+    /// A layer on normalised inputs, `tanh(soft(x)·w + b)`, fused.
+    pub fn soft_dense(self, layer: Layer<'t>) -> Var<'t> {
+        self.tape.record(SoftDense, [layer.w, layer.b, layer.w_t, self])
+    }
+
+    /// Images convolved with `w [9·in, out]`, plus `b [out]`.
+    pub fn conv3x3(self, conv: Conv3x3, w: Var<'t>, b: Var<'t>) -> Var<'t> {
+        self.tape.record(conv, [w, b, self])
+    }
+
+    /// Two convolutions and a layer on their normalised results, fused.
+    pub fn conv_branch(self, branch: ConvBranch, convolutions: [(Var<'t>, Var<'t>); 2], layer: Layer<'t>) -> Var<'t> {
+        let [(w0, b0), (w1, b1)] = convolutions;
+        self.tape.record(branch, [w0, b0, w1, b1, layer.w, layer.b, layer.w_t, self])
     }
 
     /// `h/(‖h‖+1)` over the last axis, written with plain operations.

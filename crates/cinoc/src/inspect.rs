@@ -88,13 +88,13 @@ pub fn growth(config: &Config, horizons: &[usize]) -> Result<Vec<(usize, f64)>, 
     horizons.iter().map(|&ticks| norm(ticks)).collect()
 }
 
-/// Bytes that one update needs for recorded values: kept whole, and with each segment computed twice.
-pub fn memory(problem: &Problem) -> Result<(usize, usize), Error> {
+/// Bytes that one update needs for recorded values: kept whole, kept thriftily, and with each segment computed twice.
+pub fn memory(problem: &Problem) -> Result<[usize; 3], Error> {
     let policy = problem.policy()?;
     let params = policy.init(&mut Rng::new(0, Stream::Init, 0));
     let train = &problem.config.train;
-    let whole = train::episode_bytes(problem, &*policy, &params, train.batch);
-    Ok((whole, whole / problem.ticks.div_ceil(train.segment)))
+    let [whole, thrifty] = [false, true].map(|thrifty| train::episode_bytes(problem, &*policy, &params, train.batch, thrifty));
+    Ok([whole, thrifty, whole / problem.ticks.div_ceil(train.segment)])
 }
 
 /// What an update costs.

@@ -159,6 +159,7 @@ pub struct Rollout {
     ticks: usize,
     segment: usize,
     keep: bool,
+    thrifty: bool,
     memories: Vec<Memory>,
     marks: Vec<Marks>,
     /// The state (z, ξ, previous action) at the start of each segment and at the end.
@@ -179,12 +180,19 @@ impl Rollout {
             ticks,
             segment,
             keep,
+            thrifty: false,
             memories: (0..if keep { segments } else { 3 }).map(|_| Memory::default()).collect(),
             marks: vec![Marks::default(); segments],
             states: vec![Default::default(); segments + 1],
             state_bar: Default::default(),
             seed: Vec::new(),
         }
+    }
+
+    /// The same, but with `yes` recorded ticks keep only what cannot be computed again. The gradient is the same.
+    pub fn thrifty(mut self, yes: bool) -> Self {
+        self.thrifty = yes;
+        self
     }
 
     /// Rolls the batch out. `watch` sees every tick if segments are single ticks, else the end of each segment.
@@ -274,7 +282,7 @@ impl Rollout {
     /// Records segment `s` into memory `slot`.
     fn record(&mut self, problem: &Problem, policy: &dyn Policy, params: &Params, train: bool, s: usize, slot: usize) {
         let (size, agents) = (self.batch.size, self.batch.agents);
-        let tape = Tape::new(std::mem::take(&mut self.memories[slot]), params.shared());
+        let tape = Tape::new(std::mem::take(&mut self.memories[slot]), params.shared()).thrifty(self.thrifty || !train);
         let marks = &mut self.marks[s];
         marks.terms.clear();
         marks.strengths.clear();

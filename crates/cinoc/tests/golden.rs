@@ -1,9 +1,11 @@
 //! Trajectories, observations, costs and gradients against an independent implementation (JAX in float64; `peers/jax/golden.py`).
 
-use cinoc::config::Overlay;
+use cinoc::config::{Overlay, PolicyConfig};
+use cinoc::policy::{DeepONet, Policy};
 use cinoc::problem::{Preset, Problem};
 use cinoc::random::{Rng, Stream};
 use cinoc::rollout::{Given, Outcome, Rollout, State, apply};
+use cinoc::swarm::{Features, Observation, Patch};
 use cinoc::{Config, Real};
 use cinoc_tape::{Bars, Memory, Tape};
 use npyz::npz::NpzArchive;
@@ -181,4 +183,56 @@ fn fkpp1d() {
 fn parameter_count() {
     let problem = Problem::new(config("heat1d", &[])).expect("a problem");
     assert_eq!(problem.policy().expect("a policy").init(&mut Rng::new(0, Stream::Init, 0)).count(), 11_298);
+}
+
+/// The policy alone, with a convolutional branch: raw actions, and what a cotangent of theirs pulls back to.
+#[test]
+fn convolutional_branch() {
+    for (group, fusion, stride) in [("concat", "concat", 1), ("product", "product", 1), ("stride", "concat", 2)] {
+        let mut golden = Golden::open("policy", group);
+        let (shape, obs) = golden.real("obs");
+        let &[agents, height, width, channels] = &shape[..] else { panic!("images {shape:?}") };
+        let (shape, feats) = golden.real("feats");
+        let config = PolicyConfig {
+            kind: "deeponet".into(),
+            branch: vec![8],
+            convolutions: vec![4, 6],
+            stride,
+            trunk: vec![8, 8],
+            head: 10,
+            fusion: fusion.into(),
+        };
+        let features = Features { patch: Patch::Image { height, width, channels }, position: shape[1] };
+        let policy = DeepONet::new(&config, features, 3).expect("a policy");
+        let mut params = policy.init(&mut Rng::new(0, Stream::Init, 0));
+        let names: Vec<String> = params.iter().map(|(n, ..)| n.to_owned()).collect();
+        for n in &names {
+            assert!(params.set(n, &golden.real(&format!("param/{n}")).1), "parameter {n} does not fit");
+        }
+        let mut first = None;
+        for thrifty in [false, true] {
+            let tape = Tape::new(Memory::default(), params.shared()).thrifty(thrifty);
+            let seen = Observation {
+                patch: tape.input([1, agents, features.patch.count()], &obs),
+                position: tape.input([1, agents, features.position], &feats),
+            };
+            let (patch, position) = (seen.patch.id(), seen.position.id());
+            let raw = policy.act(&params.leaves(&tape, true), &seen).id();
+            let memory = tape.into_memory();
+            golden.compare("raw", memory.value(params.shared(), raw));
+            let mut bars = Bars::default();
+            bars.start(&memory, params.theta().len());
+            bars.seed(&memory, raw, &golden.real("bar").1);
+            memory.backward(params.shared(), &mut bars);
+            golden.compare("grad/obs", bars.of(&memory, patch));
+            golden.compare("grad/feats", bars.of(&memory, position));
+            for n in &names {
+                golden.compare(&format!("grad/{n}"), params.slice(n, &bars.shared).expect("a piece"));
+            }
+            // Thrift saves memory and changes no bit.
+            let gradients = [bars.shared.to_vec(), bars.of(&memory, patch).to_vec()];
+            let (plain, bytes) = first.get_or_insert_with(|| (gradients.clone(), memory.bytes()));
+            assert!(gradients == *plain && (!thrifty || memory.bytes() < *bytes));
+        }
+    }
 }

@@ -29,14 +29,14 @@ impl Args {
         let horizons: Vec<usize> =
             [10, 30, 100, 300, 1000].into_iter().filter(|&h| h < problem.ticks).chain([problem.ticks]).collect();
         let growth = inspect::growth(&config, &horizons)?;
-        let (whole, one) = inspect::memory(&problem)?;
+        let [whole, thrifty, one] = inspect::memory(&problem)?;
         if self.json {
             let line = serde_json::json!({
                 "problem": config.problem, "precision": precision(),
                 "parts": parts.iter().map(|(n, e)| serde_json::json!({"part": n, "error": e})).collect::<Vec<_>>(),
                 "sweep": {"ticks": ticks, "points": sweep.iter().map(|(s, e)| serde_json::json!({"step": s, "error": e})).collect::<Vec<_>>()},
                 "growth": growth.iter().map(|(t, n)| serde_json::json!({"ticks": t, "gradient": n})).collect::<Vec<_>>(),
-                "memory_mb": {"kept": mega(whole), "recomputed": mega(one)},
+                "memory_mb": {"kept": mega(whole), "thrifty": mega(thrifty), "recomputed": mega(one)},
             });
             println!("{line}");
             return Ok(());
@@ -57,8 +57,9 @@ impl Args {
             println!("  {ticks:5} ticks   {}", short(norm));
         }
         println!(
-            "\nMemory of one update: {:.0} MB keeping every tick, {:.1} MB computing each segment twice.",
+            "\nMemory of one update: {:.0} MB keeping every tick, {:.0} MB keeping what cannot be computed again, {:.1} MB computing each segment twice.",
             mega(whole),
+            mega(thrifty),
             mega(one)
         );
         println!("(train.memory_mb = {} decides which.)", config.train.memory_mb);

@@ -4,7 +4,7 @@
 //! `A` may be read by rows or by columns, so the same kernel gives the forward product and the gradient of the weights.
 //! General libraries lose to this at these sizes (64 rows, 8 to 96 columns) because they pack their operands.
 
-use super::arch;
+use super::{arch, lane};
 use crate::Real;
 use pulp::{Simd, WithSimd};
 
@@ -157,9 +157,9 @@ impl<S: Simd> Panel<'_, S> {
     unsafe fn block<const R: usize, const V: usize, const PART: bool>(self, i: usize) {
         let Self { simd, n, k, a, .. } = self;
         let lanes = lane::count::<S>();
-        let part = self.width.wrapping_sub((V - 1) * lanes);
+        let mask = lane::first(simd, if PART { self.width - (V - 1) * lanes } else { lanes });
         let load = |from: *const Real, v: usize| unsafe {
-            if PART && v == V - 1 { lane::load_part(simd, from, part) } else { lane::load(simd, from) }
+            if PART && v == V - 1 { lane::load_masked(simd, mask, from) } else { lane::load(simd, from) }
         };
         let mut sum = [[lane::splat(simd, 0.0); V]; R];
         unsafe {
@@ -176,13 +176,10 @@ impl<S: Simd> Panel<'_, S> {
             }
             let mut left = a.values.as_ptr().add(i * a.row);
             let mut right = self.b.values.as_ptr().add(self.j);
-            // A whole vector may be read behind a partial one as long as it ends inside the operand; what is in it does not matter.
-            let whole = if PART { self.rows_before_end(V * lanes) } else { k };
-            for p in 0..k {
+            for _ in 0..k {
                 let mut row = [lane::splat(simd, 0.0); V];
                 for v in 0..V {
-                    let from = right.add(v * lanes);
-                    row[v] = if PART && p >= whole { load(from, v) } else { lane::load(simd, from) };
+                    row[v] = load(right.add(v * lanes), v);
                 }
                 for r in 0..R {
                     let x = lane::splat(simd, *left.add(r * a.row));
@@ -197,92 +194,13 @@ impl<S: Simd> Panel<'_, S> {
                 for v in 0..V {
                     let to = c.add(r * n + v * lanes);
                     if PART && v == V - 1 {
-                        lane::store_part(simd, to, sum[r][v], part);
+                        lane::store_masked(simd, mask, to, sum[r][v]);
                     } else {
                         lane::store(simd, to, sum[r][v]);
                     }
                 }
             }
         }
-    }
-
-    /// How many rows of the right operand have `columns` numbers from column `j` on before the operand's end.
-    #[inline(always)]
-    fn rows_before_end(&self, columns: usize) -> usize {
-        match (self.b.values.len().checked_sub(self.j + columns), self.b.stride) {
-            (None, _) => 0,
-            (Some(_), 0) => usize::MAX,
-            (Some(room), stride) => room / stride + 1,
-        }
-    }
-}
-
-/// The few vector instructions used, named alike for both precisions.
-#[allow(non_camel_case_types)]
-pub(super) mod lane {
-    use super::*;
-
-    #[cfg(not(feature = "f64"))]
-    pub type Vector<S> = <S as Simd>::f32s;
-    #[cfg(feature = "f64")]
-    pub type Vector<S> = <S as Simd>::f64s;
-
-    #[inline(always)]
-    pub fn splat<S: Simd>(simd: S, x: Real) -> Vector<S> {
-        #[cfg(not(feature = "f64"))]
-        return simd.splat_f32s(x);
-        #[cfg(feature = "f64")]
-        simd.splat_f64s(x)
-    }
-    #[inline(always)]
-    pub fn fma<S: Simd>(simd: S, a: Vector<S>, b: Vector<S>, c: Vector<S>) -> Vector<S> {
-        #[cfg(not(feature = "f64"))]
-        return simd.mul_add_e_f32s(a, b, c);
-        #[cfg(feature = "f64")]
-        simd.mul_add_e_f64s(a, b, c)
-    }
-    /// The first `count` numbers, and zeros.
-    #[inline(always)]
-    pub unsafe fn load_part<S: Simd>(simd: S, from: *const Real, count: usize) -> Vector<S> {
-        let mut padded = [0.0; MOST];
-        unsafe {
-            copy_part(from, padded.as_mut_ptr(), count);
-            load(simd, padded.as_ptr())
-        }
-    }
-    /// Stores the first `count` numbers.
-    #[inline(always)]
-    pub unsafe fn store_part<S: Simd>(simd: S, to: *mut Real, x: Vector<S>, count: usize) {
-        let mut padded = [0.0; MOST];
-        unsafe {
-            store(simd, padded.as_mut_ptr(), x);
-            copy_part(padded.as_ptr(), to, count);
-        }
-    }
-    /// Copies fewer than [`MOST`] numbers, in pieces of fixed size: a call of `memcpy` would cost more than the product around it.
-    #[inline(always)]
-    unsafe fn copy_part(from: *const Real, to: *mut Real, count: usize) {
-        let mut done = 0;
-        for piece in [8, 4, 2, 1] {
-            if count / piece % 2 == 1 {
-                unsafe { std::ptr::copy_nonoverlapping(from.add(done), to.add(done), piece) };
-                done += piece;
-            }
-        }
-    }
-    /// More numbers than any vector holds.
-    const MOST: usize = 16;
-    #[inline(always)]
-    pub unsafe fn load<S: Simd>(_: S, from: *const Real) -> Vector<S> {
-        unsafe { from.cast::<Vector<S>>().read_unaligned() }
-    }
-    #[inline(always)]
-    pub unsafe fn store<S: Simd>(_: S, to: *mut Real, x: Vector<S>) {
-        unsafe { to.cast::<Vector<S>>().write_unaligned(x) }
-    }
-    /// Numbers per vector.
-    pub const fn count<S: Simd>() -> usize {
-        size_of::<Vector<S>>() / size_of::<Real>()
     }
 }
 

@@ -1,15 +1,20 @@
 //! The hot loops: matrix products, activations, aligned memory. The only module with `unsafe`.
 //!
 //! Instruction sets are chosen at run time (`pulp`), so one binary is fast on AVX2 and AVX-512 machines and correct on any.
-//! Two styles are used. Register-blocked products need explicit vectors ([`gemm`]). Element-wise loops are written plainly
+//! Two styles are used. Register-blocked products need explicit vectors ([`gemm`], [`conv`]). Element-wise loops are written plainly
 //! and compiled once per instruction set by [`vectorise`].
 #![allow(unsafe_code)]
 
 pub mod buffer;
+pub mod conv;
+pub mod conv_back;
+pub mod conv_spread;
 pub mod gemm;
 pub mod math;
 pub mod peak;
 pub mod prefetch;
+
+mod lane;
 
 use std::sync::OnceLock;
 

@@ -1,6 +1,6 @@
 //! How fast this machine can multiply and add at best: what timings are measured against.
 
-use super::arch;
+use super::{arch, lane};
 use crate::Real;
 use pulp::{Simd, WithSimd};
 use std::hint::black_box;
@@ -29,7 +29,6 @@ impl WithSimd for Spin {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) -> [Real; 64] {
-        use super::gemm::lane;
         let (a, b) = (lane::splat(simd, black_box(0.999)), lane::splat(simd, black_box(1e-3)));
         let mut chains = [b; CHAINS];
         for _ in 0..self.steps {
@@ -54,6 +53,6 @@ impl WithSimd for Lanes {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) -> usize {
-        super::gemm::lane::count::<S>()
+        lane::count::<S>()
     }
 }

@@ -2,17 +2,24 @@
 
 mod arithmetic;
 mod arrange;
+mod conv;
+mod conv_branch;
+mod conv_pass;
 mod dense;
 mod function;
 mod matmul;
 mod reduce;
+mod soft_dense;
 
 pub use arithmetic::{Affine, Binary};
 pub use arrange::Arrange;
+pub use conv::Conv3x3;
+pub use conv_branch::ConvBranch;
 pub use dense::{Activation, Dense};
 pub use function::Function;
 pub use matmul::MatMul;
 pub use reduce::Reduce;
+pub use soft_dense::SoftDense;
 
 use crate::backward::{Place, Touched};
 use crate::{Real, Shape};
@@ -20,7 +27,7 @@ use std::ops::Index;
 use std::sync::Arc;
 
 /// The most inputs an operation can have.
-pub const MAX_INPUTS: usize = 6;
+pub const MAX_INPUTS: usize = 8;
 
 /// A differentiable operation: the only place where a derivative is written by hand.
 ///
@@ -135,6 +142,12 @@ pub enum Recorded {
     MatMul(MatMul),
     /// A layer of a network.
     Dense(Dense),
+    /// The same with normalised inputs.
+    SoftDense(SoftDense),
+    /// Convolution of images.
+    Conv3x3(Conv3x3),
+    /// Convolutions and a layer on their results.
+    ConvBranch(ConvBranch),
     /// Anything else.
     Shared(Arc<dyn Op>),
 }
@@ -149,6 +162,9 @@ impl Recorded {
             Self::Reduce(op) => op,
             Self::MatMul(op) => op,
             Self::Dense(op) => op,
+            Self::SoftDense(op) => op,
+            Self::Conv3x3(op) => op,
+            Self::ConvBranch(op) => op,
             Self::Shared(op) => &**op,
         }
     }
@@ -163,7 +179,7 @@ macro_rules! recorded {
         }
     )*};
 }
-recorded!(Binary, Affine, Function, Arrange, Reduce, MatMul, Dense);
+recorded!(Binary, Affine, Function, Arrange, Reduce, MatMul, Dense, SoftDense, Conv3x3, ConvBranch);
 
 impl<T: Op + 'static> From<&Arc<T>> for Recorded {
     fn from(op: &Arc<T>) -> Self {

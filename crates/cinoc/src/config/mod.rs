@@ -72,14 +72,24 @@ pub struct ObserveConfig {
 pub struct PolicyConfig {
     /// `"deeponet"`.
     pub kind: String,
-    /// Widths of the branch.
+    /// Widths of the branch; after convolutions, the one width it ends in.
     pub branch: Vec<usize>,
+    /// Channels of the two convolutions that a branch on images starts with, like `[16, 32]`; none if empty.
+    #[serde(default)]
+    pub convolutions: Vec<usize>,
+    /// Pixels from one window of a convolution to the next.
+    #[serde(default = "one")]
+    pub stride: usize,
     /// Widths of the trunk.
     pub trunk: Vec<usize>,
     /// Width of the head.
     pub head: usize,
     /// `"concat"` or `"product"`.
     pub fusion: String,
+}
+
+fn one() -> usize {
+    1
 }
 
 /// How it is trained.
@@ -126,7 +136,8 @@ pub struct TrainConfig {
     pub shard: usize,
     /// Ticks whose intermediate values are held at once in the backward pass.
     pub segment: usize,
-    /// Keep all intermediate values if they fit into this many megabytes; otherwise each segment is computed twice.
+    /// Keep all intermediate values if they fit into this many megabytes; otherwise only those that cannot be computed again from the
+    /// others, if these fit; otherwise each segment is computed twice. The gradient is the same.
     pub memory_mb: usize,
 }
 

@@ -3,9 +3,9 @@
 use super::Policy;
 use crate::config::PolicyConfig;
 use crate::random::Rng;
-use crate::swarm::Observation;
+use crate::swarm::{Features, Observation, Patch};
 use crate::{Error, Real};
-use cinoc_tape::op::Activation;
+use cinoc_tape::op::{Activation, ConvBranch};
 use cinoc_tape::{Leaves, Params, Var};
 
 /// How branch and trunk meet.
@@ -17,20 +17,35 @@ enum Fusion {
     Product,
 }
 
-/// A DeepONet with MLP branch: `tanh(soft(W·))` layers, a `tanh` trunk, a `tanh` head and a linear output.
+/// One layer, in the order of the parameters.
+struct Layer {
+    name: String,
+    inputs: usize,
+    outputs: usize,
+    /// How often it is applied per decision: once, or once per pixel.
+    times: usize,
+    activation: Activation,
+}
+
+/// A DeepONet: a branch of `tanh(soft(W·))` layers, or of two `relu` convolutions and `tanh(W·soft(·))`; a `tanh` trunk, a `tanh` head and a
+/// linear output.
 pub struct DeepONet {
-    /// Name, inputs, outputs and activation of each layer, in the order of the parameters.
-    layers: Vec<(String, usize, usize, Activation)>,
+    layers: Vec<Layer>,
+    /// The branch as one operation, where it starts with convolutions.
+    image: Option<ConvBranch>,
+    /// Number of layers.
     branch: usize,
     trunk: usize,
     fusion: Fusion,
 }
 
+fn bad(key: &str, value: String, expected: &str) -> Error {
+    Error::BadValue { key: key.into(), value, expected: expected.into() }
+}
+
 impl DeepONet {
-    /// `features`: numbers per agent in the patch and for the position.
-    pub fn new(config: &PolicyConfig, features: (usize, usize), action_width: usize) -> Result<Self, Error> {
-        let bad =
-            |key: &str, value: String, expected: &str| Error::BadValue { key: key.into(), value, expected: expected.into() };
+    /// For agents that are shown `features` and act with `action_width` numbers.
+    pub fn new(config: &PolicyConfig, features: Features, action_width: usize) -> Result<Self, Error> {
         let fusion = match config.fusion.as_str() {
             "concat" => Fusion::Concat,
             "product" => Fusion::Product,
@@ -42,33 +57,76 @@ impl DeepONet {
                 return Err(bad(key, format!("{list:?}"), "a list of widths above 0, like [64, 64]"));
             }
         }
-        let mut layers = Vec::new();
-        let mut stack = |name: &str, inputs: usize, widths: &[usize], activation| {
-            let mut inputs = inputs;
-            for (i, &width) in widths.iter().enumerate() {
-                layers.push((format!("{name}{i}"), inputs, width, activation));
-                inputs = width;
-            }
-            inputs
-        };
         let trunk_end = *config.trunk.last().expect("checked above");
         let mut branch = config.branch.clone();
         if fusion == Fusion::Product {
             *branch.last_mut().expect("checked above") = trunk_end;
         }
-        let branch_end = stack("branch", features.0, &branch, Activation::SoftTanh);
-        stack("trunk", features.1, &config.trunk, Activation::Tanh);
+        let branch_end = *branch.last().expect("checked above");
+        let (image, mut layers) = match image_branch(config, features.patch)? {
+            Some(image) => (Some(image), convolutions(config, image, branch_end)),
+            None => (None, stack("branch", features.patch.count(), &branch, Activation::SoftTanh)),
+        };
+        let branch = layers.len();
+        layers.extend(stack("trunk", features.position, &config.trunk, Activation::Tanh));
         let fused = if fusion == Fusion::Concat { branch_end + trunk_end } else { trunk_end };
-        layers.push(("head".into(), fused, config.head, Activation::Tanh));
-        layers.push(("out".into(), config.head, action_width, Activation::Linear));
-        Ok(Self { layers, branch: config.branch.len(), trunk: config.trunk.len(), fusion })
+        layers.push(layer("head", fused, config.head, Activation::Tanh));
+        layers.push(layer("out", config.head, action_width, Activation::Linear));
+        Ok(Self { layers, image, branch, trunk: config.trunk.len(), fusion })
     }
+}
+
+fn layer(name: &str, inputs: usize, outputs: usize, activation: Activation) -> Layer {
+    Layer { name: name.to_owned(), inputs, outputs, times: 1, activation }
+}
+
+/// Layers on top of one another.
+fn stack(name: &str, inputs: usize, widths: &[usize], activation: Activation) -> Vec<Layer> {
+    let inputs = std::iter::once(&inputs).chain(widths);
+    inputs
+        .zip(widths)
+        .enumerate()
+        .map(|(i, (&inputs, &outputs))| layer(&format!("{name}{i}"), inputs, outputs, activation))
+        .collect()
+}
+
+/// The branch on images, if the settings ask for one.
+fn image_branch(config: &PolicyConfig, patch: Patch) -> Result<Option<ConvBranch>, Error> {
+    let asked = &config.convolutions;
+    if asked.is_empty() {
+        return Ok(None);
+    }
+    if asked.len() != 2 || asked.contains(&0) {
+        let expected = "two numbers of channels above 0, like [16, 32], or [] for a branch without convolutions";
+        return Err(bad("policy.convolutions", format!("{asked:?}"), expected));
+    }
+    let Patch::Image { height, width, channels } = patch else {
+        return Err(bad("policy.convolutions", format!("{asked:?}"), "[], as the agents of this problem do not see images"));
+    };
+    if config.branch.len() != 1 {
+        return Err(bad("policy.branch", format!("{:?}", config.branch), "one width like [32], which the convolutions lead to"));
+    }
+    Ok(Some(ConvBranch { height, width, channels, stride: config.stride, keep: true }))
+}
+
+/// The layers of the branch on images.
+fn convolutions(config: &PolicyConfig, image: ConvBranch, end: usize) -> Vec<Layer> {
+    let (mut inputs, mut height, mut width) = (image.channels, image.height, image.width);
+    let mut layers = Vec::new();
+    for (i, &outputs) in config.convolutions.iter().enumerate() {
+        (height, width) = (height.div_ceil(image.stride), width.div_ceil(image.stride));
+        let conv = layer(&format!("conv{i}"), 9 * inputs, outputs, Activation::Linear);
+        layers.push(Layer { times: height * width, ..conv });
+        inputs = outputs;
+    }
+    layers.push(layer("branch", height * width * inputs, end, Activation::Tanh));
+    layers
 }
 
 impl Policy for DeepONet {
     fn init(&self, rng: &mut Rng) -> Params {
         let mut params = Params::default();
-        for (name, inputs, outputs, _) in &self.layers {
+        for Layer { name, inputs, outputs, .. } in &self.layers {
             // LeCun-normal: variance 1/fan-in.
             let scale = 1.0 / (*inputs as f64).sqrt();
             let w: Vec<Real> = (0..inputs * outputs).map(|_| (rng.normal() * scale) as Real).collect();
@@ -79,18 +137,25 @@ impl Policy for DeepONet {
     }
 
     fn act<'t>(&self, theta: &Leaves<'t>, seen: &Observation<'t>) -> Var<'t> {
-        let layer = |i: usize, x: Var<'t>| x.dense(theta.layer(2 * i), self.layers[i].3);
-        let branch = (0..self.branch).fold(seen.patch, |x, i| layer(i, x));
+        let layer = |i: usize, x: Var<'t>| x.dense(theta.layer(2 * i), self.layers[i].activation);
+        let branch = match self.image {
+            Some(image) => {
+                let image = ConvBranch { keep: !theta.tape().is_thrifty(), ..image };
+                let convolutions = [(theta.get(0), theta.get(1)), (theta.get(2), theta.get(3))];
+                seen.patch.conv_branch(image, convolutions, theta.layer(4))
+            }
+            None => (0..self.branch).fold(seen.patch, |x, i| layer(i, x)),
+        };
         let after = self.branch + self.trunk;
         let trunk = (self.branch..after).fold(seen.position, |x, i| layer(i, x));
         let head = match self.fusion {
-            Fusion::Concat => branch.dense_with(trunk, theta.layer(2 * after), self.layers[after].3),
+            Fusion::Concat => branch.dense_with(trunk, theta.layer(2 * after), self.layers[after].activation),
             Fusion::Product => layer(after, branch * trunk),
         };
         layer(after + 1, head)
     }
 
     fn flops(&self) -> usize {
-        self.layers.iter().map(|(_, inputs, outputs, _)| 2 * inputs * outputs).sum()
+        self.layers.iter().map(|layer| 2 * layer.inputs * layer.outputs * layer.times).sum()
     }
 }

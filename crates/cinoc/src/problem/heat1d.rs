@@ -30,6 +30,8 @@ pub(super) fn paper() -> Config {
         policy: PolicyConfig {
             kind: "deeponet".into(),
             branch: vec![64, 64],
+            convolutions: vec![],
+            stride: 1,
             trunk: vec![32, 32],
             head: 32,
             fusion: "concat".into(),

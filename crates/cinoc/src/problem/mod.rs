@@ -105,6 +105,7 @@ fn check(config: &Config) -> Result<(), Error> {
         ("train.validate_instances", config.train.validate_instances),
         ("train.checkpoint_every", config.train.checkpoint_every),
         ("policy.head", config.policy.head),
+        ("policy.stride", config.policy.stride),
     ];
     for (key, value) in positive {
         if value == 0 {

@@ -1,6 +1,6 @@
 //! Mobile agents on an interval.
 
-use super::{Advance, Compress, Force1d, Fourier, Observation, Observe1d, Saturate, Swarm};
+use super::{Advance, Compress, Features, Force1d, Fourier, Observation, Observe1d, Patch, Saturate, Swarm};
 use crate::Real;
 use crate::config::{ObserveConfig, SwarmConfig};
 use cinoc_pde::Grid;
@@ -46,8 +46,8 @@ impl Swarm for MobileLine {
         2
     }
 
-    fn features(&self) -> (usize, usize) {
-        (2 * self.points, 8)
+    fn features(&self) -> Features {
+        Features { patch: Patch::Line(2 * self.points), position: 8 }
     }
 
     fn start(&self, agents: usize) -> Vec<Real> {

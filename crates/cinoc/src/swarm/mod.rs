@@ -28,6 +28,41 @@ pub struct Observation<'t> {
     pub position: Var<'t>,
 }
 
+/// What the numbers of a patch are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Patch {
+    /// So many of them, in no particular order.
+    Line(usize),
+    /// An image `[height, width, channels]`.
+    Image {
+        /// Along x.
+        height: usize,
+        /// Along y.
+        width: usize,
+        /// Numbers per pixel.
+        channels: usize,
+    },
+}
+
+impl Patch {
+    /// How many numbers there are.
+    pub fn count(self) -> usize {
+        match self {
+            Self::Line(count) => count,
+            Self::Image { height, width, channels } => height * width * channels,
+        }
+    }
+}
+
+/// What each agent is shown: the sizes of an [`Observation`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Features {
+    /// Of [`Observation::patch`].
+    pub patch: Patch,
+    /// Numbers in [`Observation::position`].
+    pub position: usize,
+}
+
 /// A kind of agents. Their number is a property of the state, never of the swarm.
 pub trait Swarm: Send + Sync {
     /// Space dimensions of a position.
@@ -36,8 +71,8 @@ pub trait Swarm: Send + Sync {
     /// Numbers per action: the push, then the velocity.
     fn action_width(&self) -> usize;
 
-    /// Features per agent in [`Observation::patch`] and [`Observation::position`].
-    fn features(&self) -> (usize, usize);
+    /// What each agent is shown.
+    fn features(&self) -> Features;
 
     /// Where `agents` agents start, `[agents, dimensions]`.
     fn start(&self, agents: usize) -> Vec<Real>;

@@ -80,8 +80,8 @@ impl Trainer {
         let train = &problem.config.train;
         let (ticks, agents) = (problem.ticks, problem.config.swarm.agents);
         let count = train.batch.div_ceil(train.shard);
-        let keep = keeps(&problem, &*policy, &params, count);
-        let shards = (0..count).map(|_| Rollout::new(ticks, train.segment, keep, agents)).collect();
+        let (keep, thrifty) = keeps(&problem, &*policy, &params, count);
+        let shards = (0..count).map(|_| Rollout::new(ticks, train.segment, keep, agents).thrifty(thrifty)).collect();
         let adam = Adam::new(params.theta().len());
         let gradient = vec![0.0; params.theta().len()];
         let average = params.clone();
@@ -249,19 +249,29 @@ fn disturb(problem: &Problem, rng: &mut Rng, batch: &mut Batch) {
     }
 }
 
-/// Whether all segments of all shards fit into the memory that may be used.
-fn keeps(problem: &Problem, policy: &dyn Policy, params: &Params, shards: usize) -> bool {
+/// Whether all segments of all shards are kept, and whether thriftily: the fastest that fits into the memory that may be used.
+fn keeps(problem: &Problem, policy: &dyn Policy, params: &Params, shards: usize) -> (bool, bool) {
     let train = &problem.config.train;
-    let bytes = episode_bytes(problem, policy, params, train.shard.min(train.batch)) * shards;
-    bytes <= train.memory_mb << 20
+    let fits = |thrifty: bool| {
+        let bytes = episode_bytes(problem, policy, params, train.shard.min(train.batch), thrifty) * shards;
+        bytes <= train.memory_mb << 20
+    };
+    if fits(false) {
+        (true, false)
+    } else if fits(true) {
+        (true, true)
+    } else {
+        // Each segment is computed again right before its backward sweep: there is no reason to compute parts of it a third time.
+        (false, false)
+    }
 }
 
 /// Bytes that recording a whole episode of `size` instances takes, from recording one segment.
-pub fn episode_bytes(problem: &Problem, policy: &dyn Policy, params: &Params, size: usize) -> usize {
+pub fn episode_bytes(problem: &Problem, policy: &dyn Policy, params: &Params, size: usize, thrifty: bool) -> usize {
     let train = &problem.config.train;
     let segment = train.segment.min(problem.ticks);
     let agents = problem.config.swarm.agents;
-    let mut probe = Rollout::new(segment, segment, true, agents);
+    let mut probe = Rollout::new(segment, segment, true, agents).thrifty(thrifty);
     let xi = problem.swarm.start(agents);
     let zero = vec![0.0; problem.stepper.grid().count()];
     (0..size).for_each(|_| probe.batch.push(&zero, &zero, &xi));

@@ -1,0 +1,224 @@
+//! 3×3 convolutions of small images, one image at a time, without copying neighbourhoods.
+//!
+//! An image `[height, width, channels]` gets a border of zeros. Then the three pixels of a window's row lie side by side, so that a
+//! convolution is a product with three runs of `3·channels` numbers per result, and the blocks of [`super::gemm`] serve again:
+//! pixels × channels of the result stay in registers. Channels of results are rounded up to whole lines of numbers (see [`wide`]).
+
+use super::buffer::align;
+use super::{arch, lane, vectorise};
+use crate::Real;
+use pulp::{Simd, WithSimd};
+
+/// Channels rounded up to whole vectors of any machine; the numbers in between are zero.
+pub fn wide(channels: usize) -> usize {
+    align(channels)
+}
+
+/// Sizes of a convolution with a border of zeros, one pixel wide.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sizes {
+    /// Rows of the image.
+    pub height: usize,
+    /// Columns of the image.
+    pub width: usize,
+    /// Channels of the image.
+    pub inputs: usize,
+    /// Channels of the result.
+    pub outputs: usize,
+    /// Pixels from one window to the next.
+    pub stride: usize,
+}
+
+impl Sizes {
+    /// Rows and columns of the result.
+    pub fn result(&self) -> (usize, usize) {
+        (self.height.div_ceil(self.stride), self.width.div_ceil(self.stride))
+    }
+
+    /// Numbers of an image.
+    pub fn image(&self) -> usize {
+        self.height * self.width * self.inputs
+    }
+
+    /// Numbers of a result.
+    pub fn count(&self) -> usize {
+        let (rows, columns) = self.result();
+        rows * columns * self.outputs
+    }
+
+    /// Numbers of an image with its border.
+    pub fn padded(&self) -> usize {
+        (self.height + 2) * self.pitch()
+    }
+
+    /// Numbers of one row of an image with its border.
+    pub(super) fn pitch(&self) -> usize {
+        (self.width + 2) * self.inputs
+    }
+
+    /// Copies an image into the middle of its padded version; the border is left as it is.
+    pub fn pad(&self, image: &[Real], padded: &mut [Real]) {
+        let line = self.width * self.inputs;
+        for (from, to) in image.chunks_exact(line).zip(padded[self.pitch()..].chunks_exact_mut(self.pitch())) {
+            to[self.inputs..][..line].copy_from_slice(from);
+        }
+    }
+
+    /// Sets an image to the middle of the sum of padded ones.
+    pub fn unpad(&self, sheets: &[Real], image: &mut [Real]) {
+        let line = self.width * self.inputs;
+        vectorise(
+            #[inline(always)]
+            || {
+                for (n, sheet) in sheets.chunks_exact(self.padded()).enumerate() {
+                    for (to, from) in image.chunks_exact_mut(line).zip(sheet[self.pitch()..].chunks_exact(self.pitch())) {
+                        let from = &from[self.inputs..][..line];
+                        if n == 0 {
+                            to.copy_from_slice(from);
+                        } else {
+                            to.iter_mut().zip(from).for_each(|(to, from)| *to += from);
+                        }
+                    }
+                }
+            },
+        );
+    }
+
+    /// Where the window of result `(row, column)` starts in a padded image.
+    pub(super) fn window(&self, row: usize, column: usize) -> usize {
+        row * self.stride * self.pitch() + column * self.stride * self.inputs
+    }
+}
+
+/// `y = x * w + b`, negative numbers set to zero if `relu`; `padded` is x, `weights [9·inputs, wide(outputs)]`, `bias [wide(outputs)]`.
+///
+/// # Panics
+/// When a slice is shorter than its sizes say.
+pub fn forward(sizes: Sizes, padded: &[Real], weights: &[Real], bias: &[Real], relu: bool, y: &mut [Real]) {
+    let (rows, columns) = sizes.result();
+    let width = wide(sizes.outputs);
+    assert!(padded.len() >= sizes.padded(), "conv: image of {} numbers for {sizes:?}", padded.len());
+    assert!(weights.len() >= 9 * sizes.inputs * width && bias.len() >= width, "conv: {} weights for {sizes:?}", weights.len());
+    assert!(y.len() >= sizes.count(), "conv: result of {} numbers for {sizes:?}", y.len());
+    if rows * columns > 0 {
+        arch().dispatch(Forward { sizes, padded, weights, bias, relu, y: y.as_mut_ptr() });
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Forward<'a> {
+    sizes: Sizes,
+    padded: &'a [Real],
+    weights: &'a [Real],
+    bias: &'a [Real],
+    relu: bool,
+    y: *mut Real,
+}
+
+/// Pixels in a block.
+const BLOCKS: [usize; 7] = [12, 10, 8, 6, 4, 2, 1];
+
+/// The size of block that covers a row of pixels with the least work, 3 pixels' worth of it for starting one.
+fn block_for(columns: usize, most: usize) -> usize {
+    let fitting = BLOCKS.into_iter().filter(|b| *b <= columns.min(most));
+    fitting.min_by_key(|b| columns.div_ceil(*b) * (b + 3)).expect("one pixel fits")
+}
+
+impl WithSimd for Forward<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let lanes = lane::count::<S>();
+        let most = if S::REGISTER_COUNT >= 32 { 12 } else { 6 };
+        let block = block_for(self.sizes.result().1, most);
+        let mut j = 0;
+        while j < self.sizes.outputs {
+            // SAFETY: `forward` checked the lengths; blocks stay inside the result's rows, channels inside `wide(outputs)`.
+            unsafe {
+                j += if wide(self.sizes.outputs) - j >= 2 * lanes {
+                    self.channels::<S, 2>(simd, block, j)
+                } else {
+                    self.channels::<S, 1>(simd, block, j)
+                };
+            }
+        }
+    }
+}
+
+impl Forward<'_> {
+    #[inline(always)]
+    unsafe fn channels<S: Simd, const V: usize>(self, simd: S, block: usize, j: usize) -> usize {
+        unsafe {
+            match block {
+                12 => self.rows::<S, 12, V>(simd, j),
+                10 => self.rows::<S, 10, V>(simd, j),
+                8 => self.rows::<S, 8, V>(simd, j),
+                6 => self.rows::<S, 6, V>(simd, j),
+                4 => self.rows::<S, 4, V>(simd, j),
+                2 => self.rows::<S, 2, V>(simd, j),
+                _ => self.rows::<S, 1, V>(simd, j),
+            }
+        }
+        V * lane::count::<S>()
+    }
+
+    /// All pixels, `R` at a time; the last block of a row may overlap the one before.
+    #[inline(always)]
+    unsafe fn rows<S: Simd, const R: usize, const V: usize>(self, simd: S, j: usize) {
+        let (rows, columns) = self.sizes.result();
+        for row in 0..rows {
+            let mut column = 0;
+            while column < columns {
+                unsafe { self.block::<S, R, V>(simd, row, column.min(columns - R), j) };
+                column += R;
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn block<S: Simd, const R: usize, const V: usize>(self, simd: S, row: usize, column: usize, j: usize) {
+        let Sizes { inputs, outputs, stride, .. } = self.sizes;
+        let (lanes, width, step) = (lane::count::<S>(), wide(outputs), stride * inputs);
+        unsafe {
+            let mut start = [lane::splat(simd, 0.0); V];
+            for v in 0..V {
+                start[v] = lane::load(simd, self.bias.as_ptr().add(j + v * lanes));
+            }
+            let mut sum = [start; R];
+            let mut right = self.weights.as_ptr().add(j);
+            for line in 0..3 {
+                let mut left = self.padded.as_ptr().add(self.sizes.window(row, column) + line * self.sizes.pitch());
+                // Three numbers at once: a run is a multiple of three long, and addresses are worked out less often.
+                for _ in 0..inputs {
+                    for k in 0..3 {
+                        let mut w = [lane::splat(simd, 0.0); V];
+                        for v in 0..V {
+                            w[v] = lane::load(simd, right.add(k * width + v * lanes));
+                        }
+                        for r in 0..R {
+                            let x = lane::splat(simd, *left.add(r * step + k));
+                            for v in 0..V {
+                                sum[r][v] = lane::fma(simd, x, w[v], sum[r][v]);
+                            }
+                        }
+                    }
+                    left = left.wrapping_add(3);
+                    right = right.wrapping_add(3 * width);
+                }
+            }
+            let y = self.y.add((row * self.sizes.result().1 + column) * outputs + j);
+            for r in 0..R {
+                for v in 0..V {
+                    let z = if self.relu { lane::max(simd, sum[r][v], lane::splat(simd, 0.0)) } else { sum[r][v] };
+                    let left = outputs.saturating_sub(j + v * lanes);
+                    if left >= lanes {
+                        lane::store(simd, y.add(r * outputs + v * lanes), z);
+                    } else if left > 0 {
+                        lane::store_masked(simd, lane::first(simd, left), y.add(r * outputs + v * lanes), z);
+                    }
+                }
+            }
+        }
+    }
+}

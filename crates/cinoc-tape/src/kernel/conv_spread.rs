@@ -1,0 +1,96 @@
+//! From contributions to windows to the image they were cut from.
+
+use super::conv::{Sizes, wide};
+use super::{arch, lane};
+use crate::Real;
+use pulp::{Simd, WithSimd};
+
+/// How many sheets [`spread`] needs: in each of them windows do not overlap.
+pub fn sheets(sizes: Sizes) -> usize {
+    3usize.div_ceil(sizes.stride)
+}
+
+/// Adds up what each pixel of a padded image receives from the windows it lies in: `products [rows·columns, wide(9·inputs)]` holds the
+/// contribution to each window. Neighbouring windows go to different `sheets`, as large as the padded image each, to be
+/// added up by the caller: nothing is read back that is just being stored. Numbers that no window reaches are left alone.
+///
+/// # Panics
+/// When a slice is shorter than its sizes say.
+pub fn spread(sizes: Sizes, products: &[Real], sheets: &mut [Real]) {
+    let (rows, columns) = sizes.result();
+    assert!(sheets.len() >= self::sheets(sizes) * sizes.padded(), "conv: sheets of {} numbers for {sizes:?}", sheets.len());
+    assert!(products.len() >= rows * columns * wide(9 * sizes.inputs), "conv: {} products for {sizes:?}", products.len());
+    arch().dispatch(Spread { sizes, products, sheets: sheets.as_mut_ptr() });
+}
+
+struct Spread<'a> {
+    sizes: Sizes,
+    products: &'a [Real],
+    sheets: *mut Real,
+}
+
+impl WithSimd for Spread<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let Sizes { height, inputs, stride, .. } = self.sizes;
+        let (lanes, run, (rows, columns)) = (lane::count::<S>(), 3 * inputs, self.sizes.result());
+        let width = wide(9 * inputs);
+        let rest = lane::first(simd, run % lanes);
+        for line in 0..height + 2 {
+            // Row `line` of the image is row `k` of the windows of result row `(line − k)/stride`.
+            let reach = |k: usize| line >= k && (line - k).is_multiple_of(stride) && (line - k) / stride < rows;
+            let from = |k: usize| (line - k) / stride * columns * width + k * run;
+            let mut starts = [0; 3];
+            let mut count = 0;
+            for k in (0..3).filter(|k| reach(*k)) {
+                starts[count] = from(k);
+                count += 1;
+            }
+            // SAFETY: `spread` checked the lengths; a window lies inside the padded image.
+            unsafe {
+                match count {
+                    3 => self.line::<S, 3>(simd, line, starts, rest),
+                    2 => self.line::<S, 2>(simd, line, starts, rest),
+                    1 => self.line::<S, 1>(simd, line, starts, rest),
+                    _ => {}
+                }
+            }
+        }
+    }
+}
+
+impl Spread<'_> {
+    /// One row of the image, where `K` rows of windows reach it.
+    #[inline(always)]
+    unsafe fn line<S: Simd, const K: usize>(&self, simd: S, line: usize, starts: [usize; 3], rest: lane::Mask<S>) {
+        let Sizes { inputs, stride, .. } = self.sizes;
+        let (lanes, run, columns) = (lane::count::<S>(), 3 * inputs, self.sizes.result().1);
+        let (apart, width, pitch) = (sheets(self.sizes), wide(9 * inputs), self.sizes.pitch());
+        let mut sheet = 0;
+        for column in 0..columns {
+            unsafe {
+                let to = self.sheets.add(sheet * self.sizes.padded() + line * pitch + column * stride * inputs);
+                let from = starts.map(|start| self.products.as_ptr().add(start + column * width));
+                let mut i = 0;
+                while i + lanes <= run {
+                    let mut sum = lane::load(simd, from[0].add(i));
+                    for from in &from[1..K] {
+                        sum = lane::add(simd, sum, lane::load(simd, from.add(i)));
+                    }
+                    lane::store(simd, to.add(i), sum);
+                    i += lanes;
+                }
+                if i < run {
+                    let mut sum = lane::load_masked(simd, rest, from[0].add(i));
+                    for from in &from[1..K] {
+                        sum = lane::add(simd, sum, lane::load_masked(simd, rest, from.add(i)));
+                    }
+                    lane::store_masked(simd, rest, to.add(i), sum);
+                }
+            }
+            sheet = if sheet + 1 == apart { 0 } else { sheet + 1 };
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! The few vector instructions used, named alike for both precisions.
+
+use crate::Real;
+use pulp::Simd;
+
+macro_rules! lanes {
+    ($vectors:ident, $masks:ident, $int:ty, $splat:ident, $add:ident, $max:ident, $fma:ident, $greater:ident, $select:ident, $between:ident, $load:ident, $store:ident) => {
+        pub type Vector<S> = <S as Simd>::$vectors;
+        pub type Mask<S> = pulp::MemMask<<S as Simd>::$masks>;
+        #[inline(always)]
+        pub fn splat<S: Simd>(simd: S, x: Real) -> Vector<S> {
+            simd.$splat(x)
+        }
+        #[inline(always)]
+        pub fn add<S: Simd>(simd: S, a: Vector<S>, b: Vector<S>) -> Vector<S> {
+            simd.$add(a, b)
+        }
+        #[inline(always)]
+        pub fn max<S: Simd>(simd: S, a: Vector<S>, b: Vector<S>) -> Vector<S> {
+            simd.$max(a, b)
+        }
+        #[inline(always)]
+        pub fn fma<S: Simd>(simd: S, a: Vector<S>, b: Vector<S>, c: Vector<S>) -> Vector<S> {
+            simd.$fma(a, b, c)
+        }
+        /// `a` in the lanes where `x > 0`, else 0.
+        #[inline(always)]
+        pub fn where_positive<S: Simd>(simd: S, x: Vector<S>, a: Vector<S>) -> Vector<S> {
+            let zero = splat(simd, 0.0);
+            simd.$select(simd.$greater(x, zero), a, zero)
+        }
+        /// The first `count` lanes. (Made anew from its bits, the mask is used by one instruction instead of a call per width.)
+        #[inline(always)]
+        pub fn first<S: Simd>(simd: S, count: usize) -> Mask<S> {
+            Mask::<S>::new(simd.$between(0, count as $int).mask())
+        }
+        #[inline(always)]
+        pub unsafe fn load_masked<S: Simd>(simd: S, mask: Mask<S>, from: *const Real) -> Vector<S> {
+            unsafe { simd.$load(mask, from) }
+        }
+        #[inline(always)]
+        pub unsafe fn store_masked<S: Simd>(simd: S, mask: Mask<S>, to: *mut Real, x: Vector<S>) {
+            unsafe { simd.$store(mask, to, x) }
+        }
+    };
+}
+#[cfg(not(feature = "f64"))]
+lanes!(
+    f32s,
+    m32s,
+    u32,
+    splat_f32s,
+    add_f32s,
+    max_f32s,
+    mul_add_e_f32s,
+    greater_than_f32s,
+    select_f32s,
+    mask_between_m32s,
+    mask_load_ptr_f32s,
+    mask_store_ptr_f32s
+);
+#[cfg(feature = "f64")]
+lanes!(
+    f64s,
+    m64s,
+    u64,
+    splat_f64s,
+    add_f64s,
+    max_f64s,
+    mul_add_e_f64s,
+    greater_than_f64s,
+    select_f64s,
+    mask_between_m64s,
+    mask_load_ptr_f64s,
+    mask_store_ptr_f64s
+);
+
+#[inline(always)]
+pub unsafe fn load<S: Simd>(_: S, from: *const Real) -> Vector<S> {
+    unsafe { from.cast::<Vector<S>>().read_unaligned() }
+}
+
+#[inline(always)]
+pub unsafe fn store<S: Simd>(_: S, to: *mut Real, x: Vector<S>) {
+    unsafe { to.cast::<Vector<S>>().write_unaligned(x) }
+}
+
+/// Numbers per vector.
+pub const fn count<S: Simd>() -> usize {
+    size_of::<Vector<S>>() / size_of::<Real>()
+}
