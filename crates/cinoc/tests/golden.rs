@@ -4,6 +4,7 @@ use cinoc::config::Overlay;
 use cinoc::problem::{Preset, Problem};
 use cinoc::random::{Rng, Stream};
 use cinoc::rollout::{Given, Outcome, Rollout, State, apply};
+use cinoc::task::Moment;
 use cinoc::{Config, Real};
 use cinoc_tape::{Bars, Memory, Tape};
 use npyz::npz::NpzArchive;
@@ -90,6 +91,25 @@ fn open_loop(problem: &str, group: &'static str) {
     };
     golden.compare("z_traj", &by_instance(&z_traj));
     golden.compare("xi_traj", &by_instance(&xi_traj));
+    let mut measures = vec![vec![0.0; problem.task.measures().len()]; batch];
+    for (t, (z, xi)) in z_traj.iter().zip(&xi_traj).enumerate() {
+        for (b, measures) in measures.iter_mut().enumerate() {
+            let part = |x: &[Real]| x[b * x.len() / batch..(b + 1) * x.len() / batch].to_vec();
+            let (z, xi, target) = (part(z), part(xi), target.read(part));
+            problem.task.measure(&Moment { tick: t + 1, ticks, z: &z, target: &target, xi: &xi }, measures);
+        }
+    }
+    for (k, name) in problem.task.measures().iter().enumerate() {
+        let theirs = match *name {
+            "mse" => "mse_last",
+            "violations" => "inside",
+            "violations_margin" => "inside_margin",
+            other => other,
+        };
+        if golden.try_get(&format!("score/{theirs}")).is_some() {
+            golden.compare(&format!("score/{theirs}"), &measures.iter().map(|m| m[k] as Real).collect::<Vec<_>>());
+        }
+    }
 
     let (z, xi) = (z.id(), xi.id());
     let memory = tape.into_memory();
@@ -175,6 +195,24 @@ fn heat1d() {
 fn fkpp1d() {
     open_loop("fkpp1d", "open5");
     closed_loop("fkpp1d", "closed_concat", &[]);
+}
+
+/// Where agents start.
+fn start(name: &str) {
+    let problem = Problem::new(config(name, &[])).expect("a problem");
+    Golden::open(name, "closed_concat").compare("xi0", &problem.swarm.start(problem.config.swarm.agents));
+}
+
+#[test]
+fn heat2d() {
+    open_loop("heat2d", "open5");
+    start("heat2d");
+}
+
+#[test]
+fn heat2d_obstacles() {
+    open_loop("heat2d_obstacles", "open5");
+    start("heat2d_obstacles");
 }
 
 #[test]

@@ -16,6 +16,7 @@ pub(super) fn numbers<const N: usize>(pairs: [(&str, f64); N]) -> Numbers {
 pub(super) fn paper() -> Config {
     Config {
         problem: "heat1d".into(),
+        obstacles: Vec::new(),
         physics: numbers([("nodes", 100.0), ("length", 1.0), ("nu", 0.2), ("dt", 1e-3), ("ticks", 300.0)]),
         swarm: SwarmConfig {
             agents: 8,
@@ -29,6 +30,7 @@ pub(super) fn paper() -> Config {
         observe: ObserveConfig { points: 20, window: 0.08, through_position: true, compress: 0.0, gain: 1.0 },
         policy: PolicyConfig {
             kind: "deeponet".into(),
+            convolutions: Vec::new(),
             branch: vec![64, 64],
             trunk: vec![32, 32],
             head: 32,

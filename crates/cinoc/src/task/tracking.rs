@@ -1,8 +1,9 @@
 //! Drive the field to a target and keep it there.
 
-use super::{Acceleration, After, Collision, Effort, Instance, Margin, Moment, SquaredError, Task, Use};
+use super::{Acceleration, After, Collision, Effort, Instance, Margin, Moment, Obstacle, Reduction, SquaredError, Task, Use};
 use crate::Real;
 use crate::config::{Numbers, number};
+use crate::disc::Disc;
 use crate::random::Rng;
 use cinoc_pde::Grid;
 use cinoc_pde::sampler::GaussianProcess;
@@ -18,39 +19,75 @@ pub enum Profile {
     Density,
 }
 
-/// Tracking with mobile agents on an interval: start and target are independent random fields.
+/// The tick at which published tables of long episodes read the error.
+const EARLY: usize = 100;
+
+/// Tracking with mobile agents on an interval or a rectangle: start and target are independent random fields.
 pub struct Tracking {
     start: GaussianProcess,
     target: GaussianProcess,
     profile: Profile,
     window: Vec<f64>,
-    cost: Numbers,
+    weights: Numbers,
     /// Share of training instances that start part of the way to the target.
     nearer: f64,
+    terms: Vec<&'static str>,
+    measures: Vec<&'static str>,
     error: Arc<SquaredError>,
     effort: Arc<Effort>,
     margin: Arc<Margin>,
     collision: Arc<Collision>,
     acceleration: Arc<Acceleration>,
+    obstacle: Option<Arc<Obstacle>>,
 }
 
 impl Tracking {
     /// Fields on `grid`; `data` holds the correlation lengths, `cost` the weights.
     pub fn new(grid: &Grid, data: &Numbers, cost: &Numbers, profile: Profile) -> Self {
-        let x = grid.positions(0);
+        let mut efforts = vec![0.1; 1 + grid.dimensions()];
+        efforts[0] = 1.0;
         Self {
-            start: GaussianProcess::new(&x, number(data, "start_length")),
-            target: GaussianProcess::new(&x, number(data, "target_length")),
+            start: GaussianProcess::on(grid, number(data, "start_length")),
+            target: GaussianProcess::on(grid, number(data, "target_length")),
             profile,
-            window: x.iter().map(|x| (std::f64::consts::PI * x).sin().powi(2)).collect(),
-            cost: cost.clone(),
+            window: grid.positions(0).iter().map(|x| (std::f64::consts::PI * x).sin().powi(2)).collect(),
+            weights: cost.clone(),
             nearer: number(data, "nearer"),
+            terms: vec!["track", "effort", "bound", "collide", "accel"],
+            measures: vec!["mse"],
             error: Arc::new(SquaredError),
-            effort: Arc::new(Effort { weights: vec![1.0, 0.1] }),
+            effort: Arc::new(Effort { weights: efforts }),
             margin: Arc::new(Margin { low: 0.02, high: 0.98 }),
             collision: Arc::new(Collision { radius: number(cost, "radius") as Real }),
             acceleration: Arc::new(Acceleration),
+            obstacle: None,
         }
+    }
+
+    /// The score is the error at tick 100 (at the end of a shorter episode), as in published tables; the error at the end comes second.
+    pub fn scored_early(mut self) -> Self {
+        self.measures.insert(0, "mse100");
+        self
+    }
+
+    /// With discs to keep out of by a margin.
+    pub fn around(mut self, discs: Vec<Disc>, margin: f64) -> Self {
+        self.terms.push("obstacle");
+        self.measures.extend(["violations", "violations_margin", "clearance"]);
+        self.obstacle = Some(Arc::new(Obstacle { discs, margin: margin as Real }));
+        self
+    }
+
+    /// From the edge of the nearest disc to each agent.
+    fn gaps(&self, xi: &[Real]) -> impl Iterator<Item = f64> {
+        let discs = self.obstacle.iter().flat_map(|obstacle| &obstacle.discs);
+        let gap = move |xi: [Real; 2]| discs.clone().map(|disc| disc.bearing(xi).gap as f64).fold(f64::INFINITY, f64::min);
+        xi.as_chunks::<2>().0.iter().map(move |xi| gap(*xi))
+    }
+
+    /// Share of the agents nearer to a disc than `margin`.
+    fn share(&self, xi: &[Real], margin: f64) -> f64 {
+        self.gaps(xi).filter(|gap| *gap < margin).count() as f64 / (xi.len() / 2) as f64
     }
 
     fn field(&self, process: &GaussianProcess, rng: &mut Rng) -> Vec<f64> {
@@ -82,12 +119,12 @@ impl Task for Tracking {
     }
 
     fn terms(&self) -> &[&'static str] {
-        &["track", "effort", "bound", "collide", "accel"]
+        &self.terms
     }
 
     fn weight(&self, term: usize, tick: usize, ticks: usize) -> f64 {
         let name = self.terms()[term];
-        let weight = number(&self.cost, name);
+        let weight = number(&self.weights, name);
         match name {
             "accel" if tick == 1 => 0.0,
             "accel" => weight / (ticks - 1) as f64,
@@ -102,15 +139,30 @@ impl Task for Tracking {
         add(after.xi.apply(&self.margin));
         add(after.xi.apply(&self.collision));
         add(tape.record(&self.acceleration, [after.action, after.previous]));
+        if let Some(obstacle) = &self.obstacle {
+            add(after.xi.apply(obstacle));
+        }
     }
 
     fn measures(&self) -> &[&'static str] {
-        &["mse"]
+        &self.measures
+    }
+
+    fn reduction(&self, measure: usize) -> Reduction {
+        if self.measures[measure] == "clearance" { Reduction::Smallest } else { Reduction::Mean }
     }
 
     fn measure(&self, moment: &Moment, measures: &mut [f64]) {
-        if moment.tick == moment.ticks {
-            measures[0] = mean_square(moment.z, moment.target);
+        let Moment { tick, ticks, .. } = *moment;
+        for (name, value) in self.measures.iter().zip(measures) {
+            match *name {
+                "mse100" if tick == EARLY.min(ticks) => *value = mean_square(moment.z, moment.target),
+                "mse" if tick == ticks => *value = mean_square(moment.z, moment.target),
+                "violations" => *value += self.share(moment.xi, 0.0) / ticks as f64,
+                "violations_margin" => *value += self.share(moment.xi, number(&self.weights, "margin")) / ticks as f64,
+                "clearance" => *value = self.gaps(moment.xi).fold(if tick == 1 { f64::INFINITY } else { *value }, f64::min),
+                _ => {}
+            }
         }
     }
 }
