@@ -24,6 +24,11 @@ impl Grid {
         Self { nodes: vec![nodes], lengths: vec![length], periodic: true }
     }
 
+    /// A rectangle: walls all around, or both axes joined end to end.
+    pub fn plane(nodes: [usize; 2], lengths: [Real; 2], periodic: bool) -> Self {
+        Self { nodes: nodes.to_vec(), lengths: lengths.to_vec(), periodic }
+    }
+
     /// Number of nodes in all.
     pub fn count(&self) -> usize {
         self.nodes.iter().product()

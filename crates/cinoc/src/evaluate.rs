@@ -3,11 +3,12 @@
 use crate::policy::{Policy, Uncontrolled};
 use crate::random::{Rng, Stream};
 use crate::rollout::{Outcome, Rollout};
-use crate::task::Use;
+use crate::task::{Reduction, Task, Use};
 use crate::{Problem, Real};
 use cinoc_tape::Params;
 use rayon::prelude::*;
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// Instances rolled out together by one thread.
 const SHARD: usize = 8;
@@ -42,6 +43,14 @@ impl Scores {
     /// Mean of measure `k`.
     pub fn mean(&self, k: usize) -> f64 {
         Summary::new(self.measures.iter().map(|m| m[k])).mean
+    }
+
+    /// What measure `k` comes to over all instances.
+    pub fn overall(&self, task: &dyn Task, k: usize) -> f64 {
+        match task.reduction(k) {
+            Reduction::Mean => self.mean(k),
+            Reduction::Smallest => self.measures.iter().map(|m| m[k]).fold(f64::INFINITY, f64::min),
+        }
     }
 }
 
@@ -95,6 +104,8 @@ pub struct Report {
     pub ratio: f64,
     /// Mean over ticks and agents of u² + 0.1·|v|².
     pub effort: f64,
+    /// Every measure under control, by name.
+    pub measures: BTreeMap<&'static str, f64>,
     /// How many episodes diverged; they are in no mean.
     pub diverged: usize,
 }
@@ -124,6 +135,7 @@ pub fn report(
         uncontrolled,
         ratio: score.mean / uncontrolled.mean,
         effort: Summary::new(controlled.efforts.iter().copied()).mean,
+        measures: problem.task.measures().iter().enumerate().map(|(k, n)| (*n, controlled.overall(&*problem.task, k))).collect(),
         diverged: controlled.diverged,
     }
 }

@@ -12,6 +12,7 @@
 //! `swarm`, `task` and `policy` do not know of one another; only [`rollout`] sees all three; only [`run`] touches the disk.
 
 pub mod config;
+pub mod disc;
 pub mod evaluate;
 pub mod inspect;
 pub mod policy;

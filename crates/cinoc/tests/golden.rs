@@ -6,6 +6,7 @@ use cinoc::problem::{Preset, Problem};
 use cinoc::random::{Rng, Stream};
 use cinoc::rollout::{Given, Outcome, Rollout, State, apply};
 use cinoc::swarm::{Features, Observation, Patch};
+use cinoc::task::Moment;
 use cinoc::{Config, Real};
 use cinoc_tape::{Bars, Memory, Tape};
 use npyz::npz::NpzArchive;
@@ -92,6 +93,25 @@ fn open_loop(problem: &str, group: &'static str) {
     };
     golden.compare("z_traj", &by_instance(&z_traj));
     golden.compare("xi_traj", &by_instance(&xi_traj));
+    let mut measures = vec![vec![0.0; problem.task.measures().len()]; batch];
+    for (t, (z, xi)) in z_traj.iter().zip(&xi_traj).enumerate() {
+        for (b, measures) in measures.iter_mut().enumerate() {
+            let part = |x: &[Real]| x[b * x.len() / batch..(b + 1) * x.len() / batch].to_vec();
+            let (z, xi, target) = (part(z), part(xi), target.read(part));
+            problem.task.measure(&Moment { tick: t + 1, ticks, z: &z, target: &target, xi: &xi }, measures);
+        }
+    }
+    for (k, name) in problem.task.measures().iter().enumerate() {
+        let theirs = match *name {
+            "mse" => "mse_last",
+            "violations" => "inside",
+            "violations_margin" => "inside_margin",
+            other => other,
+        };
+        if golden.try_get(&format!("score/{theirs}")).is_some() {
+            golden.compare(&format!("score/{theirs}"), &measures.iter().map(|m| m[k] as Real).collect::<Vec<_>>());
+        }
+    }
 
     let (z, xi) = (z.id(), xi.id());
     let memory = tape.into_memory();
@@ -177,6 +197,18 @@ fn heat1d() {
 fn fkpp1d() {
     open_loop("fkpp1d", "open5");
     closed_loop("fkpp1d", "closed_concat", &[]);
+}
+
+#[test]
+fn heat2d() {
+    open_loop("heat2d", "open5");
+    closed_loop("heat2d", "closed_concat", &["policy.convolutions=[4, 6]"]);
+}
+
+#[test]
+fn heat2d_obstacles() {
+    open_loop("heat2d_obstacles", "open5");
+    closed_loop("heat2d_obstacles", "closed_concat", &["policy.convolutions=[4, 6]"]);
 }
 
 #[test]

@@ -155,6 +155,40 @@ fn collisions_count_ordered_pairs() {
 }
 
 #[test]
+fn collisions_of_many_agents_are_those_of_all_pairs() {
+    // Crowds and clusters, on a line and in the plane, some of them outside the unit square or all at one place.
+    for (agents, d, spread, radius) in
+        [(65, 1, 0.5, 0.02), (200, 2, 0.5, 0.08), (300, 2, 3.0, 0.11), (150, 2, 0.01, 0.3), (90, 1, 0.5, 2.0), (70, 2, 0.0, 0.1)]
+    {
+        let xi: Vec<Real> = noise(agents * d, 5).iter().map(|x| 0.5 + spread as Real * x).collect();
+        let collision = Arc::new(Collision { radius: radius as Real });
+        let (cost, bars) = pull_back(&vec![(Shape::new(&[1, agents, d]), xi.clone())], &|v| v[0].apply(&collision), Some(&[1.0]));
+        let (mut sum, mut slopes) = (0.0, vec![0.0; agents * d]);
+        for (i, j) in (0..agents).flat_map(|i| (0..agents).map(move |j| (i, j))).filter(|(i, j)| i != j) {
+            let apart: Vec<f64> = (0..d).map(|c| xi[i * d + c] as f64 - xi[j * d + c] as f64).collect();
+            let distance = apart.iter().map(|x| x * x).sum::<f64>().sqrt();
+            let gap = (radius as Real as f64 - distance).max(0.0);
+            sum += gap * gap;
+            for c in (0..d).filter(|_| distance > 0.0) {
+                slopes[i * d + c] -= 4.0 * gap * apart[c] / distance;
+            }
+        }
+        let pairs = (agents * agents) as f64;
+        let limit = if cfg!(feature = "f64") { 1e-12 } else { 2e-5 };
+        assert!(
+            sum > 0.0 && (cost[0] as f64 - sum / pairs).abs() < limit * sum / pairs,
+            "{agents} agents: {} not {}",
+            cost[0],
+            sum / pairs
+        );
+        let largest = slopes.iter().fold(1e-30, |m: f64, s| m.max(s.abs()));
+        for (a, b) in bars[0].iter().zip(&slopes) {
+            assert!((*a as f64 * pairs - b).abs() < limit * largest, "{agents} agents: {} not {b}", *a as f64 * pairs);
+        }
+    }
+}
+
+#[test]
 fn motion_limits_and_features_have_right_derivatives() {
     let (fourier, advance) = (Arc::new(Fourier::new(&[1.0, 1.25], 3.0)), Arc::new(Advance::new(0.1, vec![0.0], vec![1.0])));
     let saturate = Arc::new(Saturate::new(vec![4.0, 2.0]));
@@ -209,12 +243,18 @@ fn agents_are_interchangeable() {
 
 #[test]
 fn uncontrolled_levels_are_those_of_the_population() {
-    // Means over thousands of instances: heat1d 0.48 to 0.50, fkpp1d 0.122.
-    for (name, low, high) in [("heat1d", 0.40, 0.58), ("fkpp1d", 0.112, 0.132)] {
+    // Means over thousands of instances: heat1d 0.48 to 0.50, fkpp1d 0.122, heat2d 0.21 at tick 100 and 0.112 at tick 300.
+    for (name, instances, levels) in [
+        ("heat1d", 800, &[(0.40, 0.58)][..]),
+        ("fkpp1d", 800, &[(0.112, 0.132)]),
+        ("heat2d", 400, &[(0.16, 0.26), (0.085, 0.14)]),
+    ] {
         let problem = Problem::new(config(name, &[])).unwrap();
-        let nobody = cinoc::policy::Uncontrolled { action_width: 2 };
-        let request = evaluate::Request { agents: 1, instances: 800, seed: 1, stream: Stream::Test, fail: 0.0 };
-        let mean = evaluate::scores(&problem, &nobody, &Default::default(), &request, &cinoc::train::pool(0)).mean(0);
-        assert!((low..high).contains(&mean), "{name}: {mean}");
+        let nobody = cinoc::policy::Uncontrolled { action_width: problem.swarm.action_width() };
+        let request = evaluate::Request { agents: 1, instances, seed: 1, stream: Stream::Test, fail: 0.0 };
+        let scores = evaluate::scores(&problem, &nobody, &Default::default(), &request, &cinoc::train::pool(0));
+        for (k, (low, high)) in levels.iter().enumerate() {
+            assert!((*low..*high).contains(&scores.mean(k)), "{name}: {}", scores.mean(k));
+        }
     }
 }

@@ -16,6 +16,19 @@ pub struct Tridiagonal {
 /// Rows solved in step with one another: the sweep of one row is a chain of dependent operations, eight chains fill the processor.
 const TOGETHER: usize = 8;
 
+/// `xᵢ = scale·xᵢ − factor·besideᵢ`.
+#[inline(always)]
+fn combine(x: &mut [Real], beside: &[Real], scale: Real, factor: Real) {
+    let ((x16, x1), (beside16, beside1)) = (x.as_chunks_mut::<16>(), beside.as_chunks::<16>());
+    for (x, beside) in x16.iter_mut().zip(beside16) {
+        let beside = *beside;
+        for l in 0..16 {
+            x[l] = x[l] * scale - beside[l] * factor;
+        }
+    }
+    x1.iter_mut().zip(beside1).for_each(|(x, beside)| *x = *x * scale - beside * factor);
+}
+
 impl Tridiagonal {
     /// Factors the system of `count` unknowns.
     pub fn new(count: usize, diagonal: f64, off: f64) -> Self {
@@ -50,6 +63,25 @@ impl Tridiagonal {
         }
     }
 
+    /// Solves in place along the first axis of `columns`, `[unknowns, width]`: every column is a system of its own, and all are swept together.
+    ///
+    /// # Panics
+    /// When the number of rows is not that of the unknowns.
+    #[inline(always)]
+    pub fn solve_columns(&self, columns: &mut [Real], width: usize) {
+        assert_eq!(columns.len(), self.count() * width, "columns of {} unknowns", self.count());
+        let n = self.count();
+        columns[..width].iter_mut().for_each(|x| *x *= self.scale[0]);
+        for i in 1..n {
+            let (before, row) = columns[(i - 1) * width..(i + 1) * width].split_at_mut(width);
+            combine(row, before, self.scale[i], self.back[i]);
+        }
+        for i in (0..n - 1).rev() {
+            let (row, after) = columns[i * width..(i + 2) * width].split_at_mut(width);
+            combine(row, after, 1.0, self.back[i]);
+        }
+    }
+
     fn solve_together<const G: usize>(&self, group: &mut [Real], stride: usize, first: usize) {
         let n = self.count();
         let mut each = group.chunks_exact_mut(stride);
@@ -75,6 +107,17 @@ impl Tridiagonal {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn columns_are_solved_like_rows() {
+        let (n, width) = (9, 21);
+        let system = Tridiagonal::new(n, 2.96, -0.98);
+        let mut columns: Vec<Real> = cinoc_tape::check::noise(n * width, 3);
+        let mut rows: Vec<Real> = (0..width * n).map(|i| columns[i % n * width + i / n]).collect();
+        system.solve_columns(&mut columns, width);
+        system.solve(&mut rows, n, 0);
+        (0..width * n).for_each(|i| assert!((rows[i] - columns[i % n * width + i / n]).abs() < 1e-6));
+    }
 
     #[test]
     fn solution_satisfies_the_equations() {

@@ -2,9 +2,11 @@
 
 mod fisher_kpp;
 mod heat;
+mod heat2d;
 
 pub use fisher_kpp::FisherKpp;
 pub use heat::Heat1d;
+pub use heat2d::Heat2d;
 
 use crate::{Grid, Real};
 use cinoc_tape::Var;

@@ -1,52 +1,123 @@
-//! Smooth random functions on an interval.
+//! Smooth random functions on an interval or a rectangle.
 
+use crate::Grid;
 use nalgebra::DMatrix;
 
-/// A Gaussian process with kernel `exp(−d²/2l²)` on given points, from the eigenpairs of its covariance above 1e-12 of the largest.
-pub struct GaussianProcess {
-    /// `[points, modes]`: the covariance is this matrix times its transpose.
+/// Eigenpairs of a covariance below this part of the largest are left out.
+const LEAST: f64 = 1e-12;
+
+/// The covariance `exp(−d²/2l²)` of points along one axis, by its eigenpairs, largest first.
+struct Axis {
+    values: Vec<f64>,
+    /// `[points, modes]`, each column an eigenvector times the root of its eigenvalue: the covariance is this matrix times its transpose.
     factor: Vec<f64>,
     points: usize,
-    modes: usize,
 }
 
-impl GaussianProcess {
-    /// Points `x`, correlation length `length`.
-    pub fn new(x: &[f64], length: f64) -> Self {
+impl Axis {
+    fn new(x: &[f64], length: f64) -> Self {
         let points = x.len();
         let covariance = DMatrix::from_fn(points, points, |i, j| (-0.5 * ((x[i] - x[j]) / length).powi(2)).exp());
         let eigen = covariance.symmetric_eigen();
         let largest = eigen.eigenvalues.max();
-        let mut kept: Vec<usize> = (0..points).filter(|&m| eigen.eigenvalues[m] > 1e-12 * largest).collect();
-        // Largest first, so that the smoothest modes always use the same random numbers.
+        let mut kept: Vec<usize> = (0..points).filter(|&m| eigen.eigenvalues[m] > LEAST * largest).collect();
         kept.sort_by(|&a, &b| eigen.eigenvalues[b].total_cmp(&eigen.eigenvalues[a]));
-        let modes = kept.len();
-        let mut factor = vec![0.0; points * modes];
-        for (column, &m) in kept.iter().enumerate() {
-            for i in 0..points {
-                factor[i * modes + column] = eigen.eigenvectors[(i, m)] * eigen.eigenvalues[m].sqrt();
-            }
+        let factor = (0..points)
+            .flat_map(|i| kept.iter().map(move |&m| (i, m)))
+            .map(|(i, m)| eigen.eigenvectors[(i, m)] * eigen.eigenvalues[m].sqrt());
+        Self { factor: factor.collect(), values: kept.iter().map(|&m| eigen.eigenvalues[m]).collect(), points }
+    }
+
+    fn modes(&self) -> usize {
+        self.values.len()
+    }
+
+    fn rows(&self) -> std::slice::ChunksExact<'_, f64> {
+        self.factor.chunks_exact(self.modes())
+    }
+}
+
+/// A Gaussian process with kernel `exp(−d²/2l²)` on an interval or a rectangle, from the eigenpairs of its covariance above 1e-12 of the largest.
+///
+/// On a rectangle the kernel is a product of one kernel per axis, so its eigenpairs are products too: the covariance of all nodes is never formed.
+/// An interval is a rectangle of one column.
+pub struct GaussianProcess {
+    x: Axis,
+    y: Axis,
+    /// The modes, as pairs of one mode per axis.
+    pairs: Vec<(usize, usize)>,
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+impl GaussianProcess {
+    /// On the nodes of a grid with correlation length `length`.
+    pub fn on(grid: &Grid, length: f64) -> Self {
+        match grid.dimensions() {
+            1 => Self::new(&grid.positions(0), length),
+            _ => Self::plane(&grid.positions(0), &grid.positions(1), length),
         }
-        Self { factor, points, modes }
+    }
+
+    /// On points `x` with correlation length `length`.
+    pub fn new(x: &[f64], length: f64) -> Self {
+        Self::plane(x, &[0.0], length)
+    }
+
+    /// On all pairs of points `x` and `y` with correlation length `length`.
+    pub fn plane(x: &[f64], y: &[f64], length: f64) -> Self {
+        let (x, y) = (Axis::new(x, length), Axis::new(y, length));
+        let value = |&(i, j): &(usize, usize)| x.values[i] * y.values[j];
+        let least = LEAST * value(&(0, 0));
+        let mut pairs: Vec<_> = (0..x.modes()).flat_map(|i| (0..y.modes()).map(move |j| (i, j))).collect();
+        pairs.retain(|pair| value(pair) > least);
+        // Largest first, so that the smoothest modes always use the same random numbers.
+        pairs.sort_by(|a, b| value(b).total_cmp(&value(a)));
+        Self { x, y, pairs }
     }
 
     /// How many normal numbers one draw takes.
     pub fn modes(&self) -> usize {
-        self.modes
+        self.pairs.len()
     }
 
-    /// One draw from `modes` standard normal numbers, minus the straight line through its end values: zero at both ends.
+    /// One draw from `modes` standard normal numbers.
+    pub fn draw(&self, normal: &[f64]) -> Vec<f64> {
+        // [modes of y, modes of x], then [points of x, modes of y], then the field.
+        let mut weights = vec![0.0; self.y.modes() * self.x.modes()];
+        self.pairs.iter().zip(normal).for_each(|(&(i, j), n)| weights[j * self.x.modes() + i] = *n);
+        let half: Vec<Vec<f64>> =
+            self.x.rows().map(|row| weights.chunks_exact(self.x.modes()).map(|w| dot(row, w)).collect()).collect();
+        half.iter().flat_map(|half| self.y.rows().map(|row| dot(row, half))).collect()
+    }
+
+    /// One draw minus the straight line through its end values, or on a rectangle minus the Coons blend of its four edges: zero on the walls.
     pub fn bridge(&self, normal: &[f64]) -> Vec<f64> {
-        let mut g: Vec<f64> =
-            self.factor.chunks_exact(self.modes).map(|row| row.iter().zip(normal).map(|(f, n)| f * n).sum()).collect();
-        let (first, last) = (g[0], g[self.points - 1]);
-        for (i, g) in g.iter_mut().enumerate() {
-            let s = i as f64 / (self.points - 1) as f64;
-            *g -= (1.0 - s) * first + s * last;
+        let mut g = self.draw(normal);
+        let (nx, ny) = (self.x.points, self.y.points);
+        // The blend, one axis after the other.
+        for column in 0..ny {
+            unbend(&mut g, column, ny, nx);
         }
-        (g[0], g[self.points - 1]) = (0.0, 0.0);
+        if ny > 1 {
+            for row in 0..nx {
+                unbend(&mut g, row * ny, 1, ny);
+            }
+        }
         g
     }
+}
+
+/// Takes the straight line through its ends from a row of `count` numbers, `stride` apart.
+fn unbend(g: &mut [f64], start: usize, stride: usize, count: usize) {
+    let (first, last) = (g[start], g[start + (count - 1) * stride]);
+    for i in 0..count {
+        let s = i as f64 / (count - 1) as f64;
+        g[start + i * stride] -= (1.0 - s) * first + s * last;
+    }
+    (g[start], g[start + (count - 1) * stride]) = (0.0, 0.0);
 }
 
 #[cfg(test)]
@@ -55,25 +126,48 @@ mod tests {
 
     #[test]
     fn covariance_is_the_kernel() {
-        let x: Vec<f64> = (0..40).map(|i| i as f64 / 39.0).collect();
-        let process = GaussianProcess::new(&x, 0.2);
-        assert!(process.modes() < 40, "a smooth kernel has few modes, not {}", process.modes());
-        for i in 0..40 {
-            for j in 0..40 {
-                let row = |i: usize| &process.factor[i * process.modes..][..process.modes];
-                let covariance: f64 = row(i).iter().zip(row(j)).map(|(a, b)| a * b).sum();
-                let kernel = (-0.5 * ((x[i] - x[j]) / 0.2).powi(2)).exp();
-                assert!((covariance - kernel).abs() < 1e-10, "{i},{j}: {covariance} not {kernel}");
+        let points = |n: usize| -> Vec<f64> { (0..n).map(|i| i as f64 / (n - 1) as f64).collect() };
+        for (x, y, length) in [(points(40), vec![0.0], 0.2), (points(9), points(11), 0.4), (points(12), points(8), 0.25)] {
+            let process = GaussianProcess::plane(&x, &y, length);
+            let count = x.len() * y.len();
+            assert!(process.modes() < count, "a smooth kernel has few modes, not {} of {count}", process.modes());
+            // Each mode alone is a column of the factor of the whole covariance.
+            let modes: Vec<Vec<f64>> = (0..process.modes())
+                .map(|m| process.draw(&(0..process.modes()).map(|k| f64::from(k == m)).collect::<Vec<_>>()))
+                .collect();
+            let at = |p: usize| (x[p / y.len()], y[p % y.len()]);
+            for p in 0..count {
+                for q in 0..count {
+                    let covariance: f64 = modes.iter().map(|mode| mode[p] * mode[q]).sum();
+                    let (dx, dy) = (at(p).0 - at(q).0, at(p).1 - at(q).1);
+                    let kernel = (-0.5 * (dx * dx + dy * dy) / (length * length)).exp();
+                    assert!((covariance - kernel).abs() < 1e-9, "{p},{q}: {covariance} not {kernel}");
+                }
             }
         }
     }
 
     #[test]
-    fn bridges_end_at_zero() {
-        let x: Vec<f64> = (0..100).map(|i| i as f64 / 99.0).collect();
-        let process = GaussianProcess::new(&x, 0.4);
+    fn bridges_are_zero_on_the_walls() {
+        let process = GaussianProcess::on(&Grid::walls(100, 1.0), 0.4);
         let g = process.bridge(&vec![1.0; process.modes()]);
         assert_eq!((g[0], g[99]), (0.0, 0.0));
+        assert!(g.iter().any(|g| g.abs() > 0.1));
+
+        let (nx, ny) = (32, 20);
+        let process = GaussianProcess::on(&Grid::plane([nx, ny], [1.0, 1.0], false), 0.25);
+        let normal: Vec<f64> = (0..process.modes()).map(|i| (i as f64 * 1.7).sin()).collect();
+        let (g, free) = (process.bridge(&normal), process.draw(&normal));
+        let edge = |i: usize, j: usize| i == 0 || j == 0 || i == nx - 1 || j == ny - 1;
+        for (i, j) in (0..nx).flat_map(|i| (0..ny).map(move |j| (i, j))) {
+            let (s, t) = (i as f64 / (nx - 1) as f64, j as f64 / (ny - 1) as f64);
+            let at = |i: usize, j: usize| free[i * ny + j];
+            let edges = (1.0 - s) * at(0, j) + s * at(nx - 1, j) + (1.0 - t) * at(i, 0) + t * at(i, ny - 1);
+            let corners =
+                (1.0 - t) * ((1.0 - s) * at(0, 0) + s * at(nx - 1, 0)) + t * ((1.0 - s) * at(0, ny - 1) + s * at(nx - 1, ny - 1));
+            assert!((g[i * ny + j] - (at(i, j) - edges + corners)).abs() < 1e-12, "the Coons blend at {i},{j}");
+            assert!(!edge(i, j) || g[i * ny + j] == 0.0, "the edge at {i},{j}");
+        }
         assert!(g.iter().any(|g| g.abs() > 0.1));
     }
 }

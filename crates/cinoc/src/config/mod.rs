@@ -17,6 +17,9 @@ pub type Numbers = BTreeMap<String, f64>;
 pub struct Config {
     /// Name of the problem.
     pub problem: String,
+    /// Discs that agents keep out of, `[x, y, radius]` each; only where the problem has any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub obstacles: Vec<[f64; 3]>,
     /// Constants of the equation, grid, time step and horizon.
     pub physics: Numbers,
     /// The agents.

@@ -16,6 +16,7 @@ pub(super) fn numbers<const N: usize>(pairs: [(&str, f64); N]) -> Numbers {
 pub(super) fn paper() -> Config {
     Config {
         problem: "heat1d".into(),
+        obstacles: Vec::new(),
         physics: numbers([("nodes", 100.0), ("length", 1.0), ("nu", 0.2), ("dt", 1e-3), ("ticks", 300.0)]),
         swarm: SwarmConfig {
             agents: 8,

@@ -2,6 +2,8 @@
 
 mod fkpp1d;
 mod heat1d;
+mod heat2d;
+mod heat2d_obstacles;
 
 use crate::Error;
 use crate::config::{self, Config, Overlay};
@@ -11,7 +13,7 @@ use crate::task::Task;
 use cinoc_pde::Stepper;
 
 /// Names of all problems.
-pub const NAMES: &[&str] = &["heat1d", "fkpp1d"];
+pub const NAMES: &[&str] = &["heat1d", "fkpp1d", "heat2d", "heat2d_obstacles"];
 
 /// A control problem, ready to be rolled out.
 pub struct Problem {
@@ -43,6 +45,8 @@ pub fn defaults(name: &str, preset: Preset) -> Result<Config, Error> {
     let mut config = match name {
         "heat1d" => heat1d::paper(),
         "fkpp1d" => fkpp1d::paper(),
+        "heat2d" => heat2d::paper(),
+        "heat2d_obstacles" => heat2d_obstacles::paper(),
         _ => {
             let nearest = NAMES.iter().find(|known| config::distance(name, known) <= 2);
             let known = nearest.map_or_else(|| NAMES.join(", "), |known| format!("{known} (did you mean that?)"));
@@ -52,6 +56,8 @@ pub fn defaults(name: &str, preset: Preset) -> Result<Config, Error> {
     if preset == Preset::Tuned {
         match name {
             "heat1d" => heat1d::tune(&mut config),
+            "heat2d" => heat2d::tune(&mut config),
+            "heat2d_obstacles" => heat2d_obstacles::tune(&mut config),
             _ => fkpp1d::tune(&mut config),
         }
     }
@@ -63,6 +69,8 @@ pub fn about(name: &str) -> &'static str {
     match name {
         "heat1d" => "Heat equation on an interval: 8 mobile agents drive the temperature to a random target.",
         "fkpp1d" => "Fisher–KPP reaction front: 20 mobile agents shape a growing population.",
+        "heat2d" => "Heat equation on a square: 16 mobile agents drive the temperature to a random target.",
+        "heat2d_obstacles" => "The same with three discs that the agents keep out of.",
         _ => "",
     }
 }
@@ -74,6 +82,7 @@ impl Problem {
         match config.problem.as_str() {
             "heat1d" => Ok(heat1d::build(config)),
             "fkpp1d" => Ok(fkpp1d::build(config)),
+            "heat2d" | "heat2d_obstacles" => Ok(heat2d::build(config)),
             name => defaults(name, Preset::Paper).map(|_| unreachable!("registered but not built: {name}")),
         }
     }
@@ -141,6 +150,11 @@ fn check(config: &Config) -> Result<(), Error> {
         if value <= 0.0 {
             return bad(key, value.to_string(), "above 0");
         }
+    }
+    if config.problem.ends_with("obstacles")
+        && (config.obstacles.is_empty() || config.obstacles.iter().any(|disc| disc[2] <= 0.0))
+    {
+        return bad("obstacles", format!("{:?}", config.obstacles), "a list of [x, y, radius], like [[0.5, 0.5, 0.1]]");
     }
     let [weakest, strongest] = config.train.strength;
     if weakest <= 0.0 || strongest < weakest {

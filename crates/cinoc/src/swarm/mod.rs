@@ -1,19 +1,27 @@
 //! What agents feel, how they push, how they move.
 
 mod advance;
+mod channels2d;
 mod compress;
 mod force1d;
+mod force2d;
 mod fourier;
 mod line;
 mod observe1d;
+mod observe2d;
+mod plane;
+mod samples;
 mod saturate;
 
 pub use advance::Advance;
 pub use compress::Compress;
 pub use force1d::Force1d;
+pub use force2d::Force2d;
 pub use fourier::Fourier;
 pub use line::MobileLine;
 pub use observe1d::Observe1d;
+pub use observe2d::Observe2d;
+pub use plane::MobilePlane;
 pub use saturate::Saturate;
 
 use crate::Real;

@@ -129,66 +129,6 @@ impl Op for Margin {
     }
 }
 
-/// Mean over all M² ordered pairs of `relu(R − |ξᵢ−ξⱼ|)²`, an agent with itself counting as zero. Input `[batch, agents, d]`; output `[batch]`.
-pub struct Collision {
-    /// Distance `R` from which on agents do not mind each other.
-    pub radius: Real,
-}
-
-impl Collision {
-    /// Calls `f(i, j, R − distance, distance)` for each pair `i < j` that is too close.
-    fn close_pairs(&self, xi: &[Real], d: usize, mut f: impl FnMut(usize, usize, Real, Real)) {
-        let agents = xi.len() / d;
-        for i in 0..agents {
-            for j in i + 1..agents {
-                let squared: Real = (0..d).map(|c| (xi[i * d + c] - xi[j * d + c]).powi(2)).sum();
-                if squared < self.radius * self.radius {
-                    let distance = squared.sqrt();
-                    f(i, j, self.radius - distance, distance);
-                }
-            }
-        }
-    }
-}
-
-impl Op for Collision {
-    fn name(&self) -> &'static str {
-        "collision"
-    }
-
-    fn shape(&self, x: &[Shape]) -> Shape {
-        batch_of(x)
-    }
-
-    fn forward(&self, x: &Inputs, y: &mut [Real], _: &mut [Real], _: &mut [Real]) {
-        let &[batch, agents, d] = x.shape(0).sizes() else { panic!("collision: positions {:?}", x.shape(0)) };
-        for (y, xi) in y.iter_mut().zip(each(&x[0], batch)) {
-            *y = 0.0;
-            self.close_pairs(xi, d, |_, _, gap, _| *y += 2.0 * gap * gap);
-            *y /= (agents * agents) as Real;
-        }
-    }
-
-    fn vjp(&self, x: &Inputs, _: &[Real], y_bar: &[Real], _: &[Real], bars: &mut Cotangents, _: &mut [Real]) {
-        let &[batch, agents, d] = x.shape(0).sizes() else { unreachable!() };
-        let Some(bar) = bars.get(0) else { return };
-        for (b, xi) in each(&x[0], batch).enumerate() {
-            let bar = &mut bar[b * agents * d..][..agents * d];
-            let factor = -4.0 * y_bar[b] / (agents * agents) as Real;
-            self.close_pairs(xi, d, |i, j, gap, distance| {
-                // The direction from one agent to another at the same place is no direction: its derivative is zero.
-                if distance > 0.0 {
-                    for c in 0..d {
-                        let push = factor * gap * (xi[i * d + c] - xi[j * d + c]) / distance;
-                        bar[i * d + c] += push;
-                        bar[j * d + c] -= push;
-                    }
-                }
-            });
-        }
-    }
-}
-
 /// Mean over agents of `|v_t − v_{t−1}|²`. Inputs: this action and the previous one, `[batch, agents, k]`; the velocity is all but the first component.
 pub struct Acceleration;
 

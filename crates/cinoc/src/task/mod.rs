@@ -1,9 +1,13 @@
 //! What is wanted of the field: instances, cost and score.
 
+mod collision;
 mod cost;
+mod obstacle;
 mod tracking;
 
-pub use cost::{Acceleration, Collision, Effort, Margin, SquaredError};
+pub use collision::Collision;
+pub use cost::{Acceleration, Effort, Margin, SquaredError};
+pub use obstacle::Obstacle;
 pub use tracking::{Profile, Tracking};
 
 use crate::Real;
@@ -60,6 +64,15 @@ pub struct Moment<'a> {
     pub xi: &'a [Real],
 }
 
+/// How a measure of many instances becomes one number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reduction {
+    /// Their mean.
+    Mean,
+    /// The smallest of them: the worst case of a distance to be kept.
+    Smallest,
+}
+
 /// A control task.
 pub trait Task: Send + Sync {
     /// Draws an instance.
@@ -76,6 +89,11 @@ pub trait Task: Send + Sync {
 
     /// Names of what is measured for reports; the first is the score.
     fn measures(&self) -> &[&'static str];
+
+    /// What a measure of many instances comes to.
+    fn reduction(&self, _measure: usize) -> Reduction {
+        Reduction::Mean
+    }
 
     /// Updates the measures of one instance, which start at zero, after a tick.
     fn measure(&self, moment: &Moment, measures: &mut [f64]);

@@ -1,15 +1,14 @@
 //! Drive the field to a target and keep it there.
 
-use super::{Acceleration, After, Collision, Effort, Instance, Margin, Moment, SquaredError, Task, Use};
+use super::{Acceleration, After, Collision, Effort, Instance, Margin, Moment, Obstacle, Reduction, SquaredError, Task, Use};
 use crate::Real;
 use crate::config::{Numbers, number};
+use crate::disc::Disc;
 use crate::random::Rng;
 use cinoc_pde::Grid;
 use cinoc_pde::sampler::GaussianProcess;
 use cinoc_tape::Var;
 use std::sync::Arc;
-
-const TERMS: [&str; 5] = ["track", "effort", "bound", "collide", "accel"];
 
 /// How a Gaussian process becomes a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,40 +19,82 @@ pub enum Profile {
     Density,
 }
 
-/// Tracking with mobile agents on an interval: start and target are independent random fields.
+/// The terms of every tracking cost.
+const TERMS: [&str; 5] = ["track", "effort", "bound", "collide", "accel"];
+
+/// The tick at which published tables of long episodes read the error.
+const EARLY: usize = 100;
+
+/// Tracking with mobile agents on an interval or a rectangle: start and target are independent random fields.
 pub struct Tracking {
     start: GaussianProcess,
     target: GaussianProcess,
     profile: Profile,
     window: Vec<f64>,
-    /// Weight of each term.
-    weights: [f64; TERMS.len()],
+    cost: Numbers,
     /// Share of training instances that start part of the way to the target.
     nearer: f64,
+    terms: Vec<&'static str>,
+    /// Weight of each term.
+    weights: Vec<f64>,
+    measures: Vec<&'static str>,
     error: Arc<SquaredError>,
     effort: Arc<Effort>,
     margin: Arc<Margin>,
     collision: Arc<Collision>,
     acceleration: Arc<Acceleration>,
+    obstacle: Option<Arc<Obstacle>>,
 }
 
 impl Tracking {
     /// Fields on `grid`; `data` holds the correlation lengths, `cost` the weights.
     pub fn new(grid: &Grid, data: &Numbers, cost: &Numbers, profile: Profile) -> Self {
-        let x = grid.positions(0);
+        let mut efforts = vec![0.1; 1 + grid.dimensions()];
+        efforts[0] = 1.0;
         Self {
-            start: GaussianProcess::new(&x, number(data, "start_length")),
-            target: GaussianProcess::new(&x, number(data, "target_length")),
+            start: GaussianProcess::on(grid, number(data, "start_length")),
+            target: GaussianProcess::on(grid, number(data, "target_length")),
             profile,
-            window: x.iter().map(|x| (std::f64::consts::PI * x).sin().powi(2)).collect(),
-            weights: TERMS.map(|term| number(cost, term)),
+            window: grid.positions(0).iter().map(|x| (std::f64::consts::PI * x).sin().powi(2)).collect(),
+            cost: cost.clone(),
             nearer: number(data, "nearer"),
+            weights: TERMS.iter().map(|term| number(cost, term)).collect(),
+            terms: TERMS.to_vec(),
+            measures: vec!["mse"],
             error: Arc::new(SquaredError),
-            effort: Arc::new(Effort { weights: vec![1.0, 0.1] }),
+            effort: Arc::new(Effort { weights: efforts }),
             margin: Arc::new(Margin { low: 0.02, high: 0.98 }),
             collision: Arc::new(Collision { radius: number(cost, "radius") as Real }),
             acceleration: Arc::new(Acceleration),
+            obstacle: None,
         }
+    }
+
+    /// The score is the error at tick 100 (at the end of a shorter episode), as in published tables; the error at the end comes second.
+    pub fn scored_early(mut self) -> Self {
+        self.measures.insert(0, "mse100");
+        self
+    }
+
+    /// With discs to keep out of by a margin.
+    pub fn around(mut self, discs: Vec<Disc>, margin: f64) -> Self {
+        self.terms.push("obstacle");
+        self.weights.push(number(&self.cost, "obstacle"));
+        self.measures.extend(["violations", "violations_margin", "clearance"]);
+        self.obstacle = Some(Arc::new(Obstacle { discs, margin: margin as Real }));
+        self
+    }
+
+    /// From the edge of the nearest disc to each agent.
+    fn gaps(&self, xi: &[Real]) -> impl Iterator<Item = f64> {
+        let discs = self.obstacle.iter().flat_map(|obstacle| &obstacle.discs);
+        let gap = move |xi: [Real; 2]| discs.clone().map(|disc| disc.bearing(xi).gap as f64).fold(f64::INFINITY, f64::min);
+        xi.as_chunks::<2>().0.iter().map(move |xi| gap(*xi))
+    }
+
+    /// Share of the agents nearer to a disc than `margin`.
+    fn share(&self, xi: &[Real], margin: f64) -> f64 {
+        self.gaps(xi).filter(|gap| *gap < margin).count() as f64 / (xi.len() / 2) as f64
     }
 
     fn field(&self, process: &GaussianProcess, rng: &mut Rng) -> Vec<f64> {
@@ -85,15 +126,15 @@ impl Task for Tracking {
     }
 
     fn terms(&self) -> &[&'static str] {
-        &TERMS
+        &self.terms
     }
 
     fn weight(&self, term: usize, tick: usize, ticks: usize) -> f64 {
-        let accelerating = self.terms()[term] == "accel";
-        match self.weights[term] {
-            _ if accelerating && tick == 1 => 0.0,
-            weight if accelerating => weight / (ticks - 1) as f64,
-            weight => weight / ticks as f64,
+        let weight = self.weights[term];
+        match self.terms[term] {
+            "accel" if tick == 1 => 0.0,
+            "accel" => weight / (ticks - 1) as f64,
+            _ => weight / ticks as f64,
         }
     }
 
@@ -104,15 +145,30 @@ impl Task for Tracking {
         add(after.xi.apply(&self.margin));
         add(after.xi.apply(&self.collision));
         add(tape.record(&self.acceleration, [after.action, after.previous]));
+        if let Some(obstacle) = &self.obstacle {
+            add(after.xi.apply(obstacle));
+        }
     }
 
     fn measures(&self) -> &[&'static str] {
-        &["mse"]
+        &self.measures
+    }
+
+    fn reduction(&self, measure: usize) -> Reduction {
+        if self.measures[measure] == "clearance" { Reduction::Smallest } else { Reduction::Mean }
     }
 
     fn measure(&self, moment: &Moment, measures: &mut [f64]) {
-        if moment.tick == moment.ticks {
-            measures[0] = mean_square(moment.z, moment.target);
+        let Moment { tick, ticks, .. } = *moment;
+        for (name, value) in self.measures.iter().zip(measures) {
+            match *name {
+                "mse100" if tick == EARLY.min(ticks) => *value = mean_square(moment.z, moment.target),
+                "mse" if tick == ticks => *value = mean_square(moment.z, moment.target),
+                "violations" => *value += self.share(moment.xi, 0.0) / ticks as f64,
+                "violations_margin" => *value += self.share(moment.xi, number(&self.cost, "margin")) / ticks as f64,
+                "clearance" => *value = self.gaps(moment.xi).fold(if tick == 1 { f64::INFINITY } else { *value }, f64::min),
+                _ => {}
+            }
         }
     }
 }

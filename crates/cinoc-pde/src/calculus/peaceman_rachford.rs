@@ -1,0 +1,154 @@
+//! One time step of diffusion with a source on a rectangle with walls at zero.
+
+use super::Tridiagonal;
+use crate::{Grid, Real};
+use cinoc_tape::kernel::vectorise;
+use cinoc_tape::{Cotangents, Inputs, Op, Shape};
+
+/// Rows that are swept together along y.
+const LANES: usize = 16;
+
+/// Half a step implicit in x, half a step implicit in y, each with half the source:
+///
+/// `(1 − ½δx) w = (1 + ½δy) z + ½dt·f`, `(1 − ½δy) z' = (1 + ½δx) w + ½dt·f`, `δx z = (ν·dt/dx²)(zᵢ₋₁ − 2zᵢ + zᵢ₊₁)`.
+///
+/// Inputs: `z`, `f`, both `[batch, Nx, Ny]`. Wall values of either are not read; those of the result are 0.
+///
+/// On a rectangle δx and δy commute, and the two halves are together `z' = z + (1 − ½δy)⁻¹(1 − ½δx)⁻¹((δx + δy) z + dt·f)`. This is what is
+/// computed: one stencil instead of two, in `f32` the rounding of the coefficients only touches the increment, and as all matrices
+/// are symmetric the adjoint is the same solve followed by the same stencil.
+pub struct PeacemanRachford {
+    nodes: [usize; 2],
+    along: [Tridiagonal; 2],
+    rates: [Real; 2],
+    dt: Real,
+    /// 1 on the inner nodes, 0 on the walls: multiplying by it makes one long loop of a loop over rows.
+    inner: Vec<Real>,
+}
+
+impl PeacemanRachford {
+    /// # Panics
+    /// On a periodic or one-dimensional grid, or with fewer than four nodes along an axis.
+    pub fn new(grid: &Grid, nu: f64, dt: f64) -> Self {
+        assert!(!grid.periodic && grid.dimensions() == 2, "alternating directions need a rectangle with walls");
+        let nodes = [grid.nodes[0], grid.nodes[1]];
+        assert!(nodes.iter().all(|&n| n >= 4), "alternating directions need four nodes along each axis, not {nodes:?}");
+        let rates = [0, 1].map(|axis| nu * dt / grid.spacing(axis).powi(2));
+        let along = [0, 1].map(|axis| Tridiagonal::new(nodes[axis] - 2, 1.0 + rates[axis], -0.5 * rates[axis]));
+        let inside = |axis: usize, i: usize| i > 0 && i < nodes[axis] - 1;
+        let inner = (0..grid.count()).map(|k| inside(0, k / nodes[1]) && inside(1, k % nodes[1])).map(|x| f64::from(x) as Real);
+        Self { nodes, along, rates: rates.map(|r| r as Real), dt: dt as Real, inner: inner.collect() }
+    }
+
+    /// A copy with zeros on the walls.
+    #[inline(always)]
+    fn inside(&self, from: &[Real], to: &mut [Real]) {
+        to.iter_mut().zip(from).zip(&self.inner).for_each(|((to, from), inner)| *to = from * inner);
+    }
+
+    /// `combine(out, beside, inner, (δx + δy) z)` at each node of all but the first and the last row; `z` is zero on the walls.
+    #[inline(always)]
+    fn stencil(&self, z: &[Real], beside: &[Real], out: &mut [Real], combine: impl Fn(&mut Real, Real, Real, Real)) {
+        let ny = self.nodes[1];
+        let count = z.len() - 2 * ny;
+        let (before, here, after) = (&z[..count], &z[ny..][..count], &z[2 * ny..][..count]);
+        let (left, right) = (&z[ny - 1..][..count], &z[ny + 1..][..count]);
+        let (inner, beside, out) = (&self.inner[ny..][..count], &beside[ny..][..count], &mut out[ny..][..count]);
+        let [rx, ry] = self.rates;
+        for k in 0..count {
+            let twice = 2.0 * here[k];
+            let spread = rx * (before[k] - twice + after[k]) + ry * (left[k] - twice + right[k]);
+            combine(&mut out[k], beside[k], inner[k], spread);
+        }
+    }
+
+    /// `(1 − ½δx)⁻¹` in place: each row is a step of the sweep, all its nodes at once.
+    #[inline(always)]
+    fn solve_x(&self, field: &mut [Real]) {
+        let [nx, ny] = self.nodes;
+        self.along[0].solve_columns(&mut field[ny..(nx - 1) * ny], ny);
+    }
+
+    /// `(1 − ½δy)⁻¹` in place: sixteen rows side by side make the columns of the same sweep.
+    #[inline(always)]
+    fn solve_y(&self, field: &mut [Real], columns: &mut [Real]) {
+        let [nx, ny] = self.nodes;
+        let (columns, _) = columns.as_chunks_mut::<LANES>();
+        for rows in field[ny..(nx - 1) * ny].chunks_mut(LANES * ny) {
+            if rows.len() < LANES * ny {
+                columns.fill([0.0; LANES]);
+            }
+            for (lane, row) in rows.chunks_exact(ny).enumerate() {
+                columns.iter_mut().zip(&row[1..ny - 1]).for_each(|(column, x)| column[lane] = *x);
+            }
+            self.along[1].solve_columns(columns.as_flattened_mut(), LANES);
+            for (lane, row) in rows.chunks_exact_mut(ny).enumerate() {
+                columns.iter().zip(&mut row[1..ny - 1]).for_each(|(column, x)| *x = column[lane]);
+            }
+        }
+    }
+}
+
+impl Op for PeacemanRachford {
+    fn name(&self) -> &'static str {
+        "alternating directions"
+    }
+
+    fn shape(&self, x: &[Shape]) -> Shape {
+        let fits = x[0] == x[1] && x[0].sizes().len() == 3 && x[0].sizes()[1..] == self.nodes;
+        assert!(fits, "alternating directions: field {:?}, force {:?}, nodes {:?}", x[0], x[1], self.nodes);
+        x[0]
+    }
+
+    fn scratch(&self, _: &[Shape]) -> usize {
+        self.inner.len() + (self.nodes[1] - 2) * LANES
+    }
+
+    fn forward(&self, x: &Inputs, y: &mut [Real], _: &mut [Real], scratch: &mut [Real]) {
+        let (n, ny) = (self.inner.len(), self.nodes[1]);
+        let (z, columns) = scratch.split_at_mut(n);
+        vectorise(
+            #[inline(always)]
+            || {
+                for (b, y) in y.chunks_exact_mut(n).enumerate() {
+                    self.inside(&x[0][b * n..][..n], z);
+                    y[..ny].fill(0.0);
+                    y[n - ny..].fill(0.0);
+                    self.stencil(z, &x[1][b * n..][..n], y, |y, f, inner, spread| *y = inner * (spread + self.dt * f));
+                    self.solve_x(y);
+                    self.solve_y(y, columns);
+                    y.iter_mut().zip(&*z).for_each(|(y, z)| *y += z);
+                }
+            },
+        );
+    }
+
+    fn vjp(&self, _: &Inputs, _: &[Real], y_bar: &[Real], _: &[Real], bars: &mut Cotangents, scratch: &mut [Real]) {
+        let n = self.inner.len();
+        let (w, columns) = scratch.split_at_mut(n);
+        for (b, y_bar) in y_bar.chunks_exact(n).enumerate() {
+            vectorise(
+                #[inline(always)]
+                || {
+                    self.inside(y_bar, w);
+                    self.solve_y(w, columns);
+                    self.solve_x(w);
+                },
+            );
+            if let Some(z_bar) = bars.get(0) {
+                let z_bar = &mut z_bar[b * n..][..n];
+                vectorise(
+                    #[inline(always)]
+                    || self.stencil(w, y_bar, z_bar, |z_bar, y_bar, inner, spread| *z_bar += inner * (y_bar + spread)),
+                );
+            }
+            if let Some(f_bar) = bars.get(1) {
+                let f_bar = &mut f_bar[b * n..][..n];
+                vectorise(
+                    #[inline(always)]
+                    || f_bar.iter_mut().zip(&*w).for_each(|(f_bar, w)| *f_bar += self.dt * w),
+                );
+            }
+        }
+    }
+}

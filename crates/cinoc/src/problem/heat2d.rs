@@ -1,0 +1,59 @@
+//! `heat2d`: the heat equation on a square, tracked by mobile agents.
+
+use super::Problem;
+use super::heat1d::{self, numbers};
+use crate::config::{Config, number};
+use crate::disc::Disc;
+use crate::swarm::MobilePlane;
+use crate::task::{Profile, Tracking};
+use cinoc_pde::equation::Heat2d;
+use cinoc_pde::{Grid, Real};
+
+/// The paper's setting.
+pub(super) fn paper() -> Config {
+    let mut config = heat1d::paper();
+    config.problem = "heat2d".into();
+    config.physics = numbers([("nodes", 32.0), ("length", 1.0), ("nu", 0.2), ("dt", 1e-3), ("ticks", 300.0)]);
+    config.swarm.agents = 16;
+    config.swarm.sigma = 0.15;
+    config.swarm.v_limit = 5.0;
+    (config.swarm.start_margin, config.swarm.start_margin_other) = (0.2, 0.2);
+    // Twelve samples along each axis, one cell apart.
+    config.observe.points = 12;
+    config.observe.window = 11.0 / 31.0;
+    config.policy.convolutions = vec![16, 32];
+    config.policy.branch = vec![32];
+    config.policy.head = 64;
+    config.data = numbers([("start_length", 0.25), ("target_length", 0.4), ("nearer", 0.0)]);
+    config.cost.insert("collide".into(), 20.0);
+    config.cost.insert("radius".into(), 0.08);
+    config.train.batch = 16;
+    config
+}
+
+/// Our recipe; `docs/training.md` says what each change is worth.
+pub(super) fn tune(config: &mut Config) {
+    heat1d::tune_line(config);
+    (config.swarm.start_margin, config.swarm.start_margin_other) = (0.125, 0.125);
+    config.policy.convolutions = vec![];
+    config.policy.branch = vec![64, 64];
+    config.data.insert("nearer".into(), 1.0);
+    config.train.mirror = true;
+    config.train.strength = [0.7, 4.0];
+    config.train.validate_every = 20;
+}
+
+/// The problem of a configuration, with keep-out discs if it has any.
+pub(super) fn build(config: Config) -> Problem {
+    let physics = |name| number(&config.physics, name);
+    let (nodes, length, dt) = (physics("nodes") as usize, physics("length") as Real, physics("dt"));
+    let grid = Grid::plane([nodes; 2], [length; 2], false);
+    let stepper = Heat2d::new(grid.clone(), physics("nu"), dt);
+    let swarm = MobilePlane::new(&grid, &config.swarm, &config.observe, dt);
+    let mut task = Tracking::new(&grid, &config.data, &config.cost, Profile::Bridge).scored_early();
+    if !config.obstacles.is_empty() {
+        task = task.around(Disc::all(&config.obstacles), number(&config.cost, "margin"));
+    }
+    let ticks = physics("ticks") as usize;
+    Problem { config, stepper: Box::new(stepper), swarm: Box::new(swarm), task: Box::new(task), ticks, substeps: 1 }
+}

@@ -1,0 +1,146 @@
+//! What there is to see of a field on a rectangle: the error and its slopes.
+
+use crate::Real;
+use cinoc_pde::Grid;
+
+/// Numbers per node: `e`, `w·∂x e`, `w·∂y e`.
+pub const CHANNELS: usize = 3;
+
+/// `[e, w·∂x e, w·∂y e]` at each node, `e = gain·(z − z*)`, with a frame around the grid that repeats the walls or the far side of a ring:
+/// whoever looks beyond the edge needs no special case.
+///
+/// Slopes are by central differences, one-sided at walls, times the width `w` of the window.
+pub struct Channels2d {
+    nodes: [usize; 2],
+    periodic: bool,
+    gain: Real,
+    /// Factor from a central difference over two cells to the slope.
+    slopes: [Real; 2],
+    /// Width of the frame along each axis.
+    pub frame: [usize; 2],
+    /// For each axis: places in the frame, and the place inside that each repeats.
+    copies: [Vec<(usize, usize)>; 2],
+}
+
+impl Channels2d {
+    /// For windows of width `window`.
+    pub fn new(grid: &Grid, window: f64, gain: f64) -> Self {
+        let nodes = [grid.nodes[0], grid.nodes[1]];
+        // Half a window, the right neighbour of the last sample, and one more for rounding.
+        let frame = [0, 1].map(|axis| (0.5 * window / grid.spacing(axis)) as usize + 2);
+        let copies = [0, 1].map(|axis| {
+            let (n, frame) = (nodes[axis] as isize, frame[axis] as isize);
+            let inside = |i: isize| if grid.periodic { i.rem_euclid(n) } else { i.clamp(0, n - 1) };
+            let around = (-frame..0).chain(n..n + frame);
+            around.map(|i| ((i + frame) as usize, (inside(i) + frame) as usize)).collect()
+        });
+        let slopes = [0, 1].map(|axis| (window / (2.0 * grid.spacing(axis))) as Real);
+        Self { nodes, periodic: grid.periodic, gain: gain as Real, slopes, frame, copies }
+    }
+
+    /// Numbers in a row with its frame.
+    pub fn stride(&self) -> usize {
+        (self.nodes[1] + 2 * self.frame[1]) * CHANNELS
+    }
+
+    /// Numbers in all.
+    pub fn count(&self) -> usize {
+        (self.nodes[0] + 2 * self.frame[0]) * self.stride()
+    }
+
+    /// Numbers of working space: a plane and a row.
+    pub fn work(&self) -> usize {
+        (self.nodes[0] + 1) * self.nodes[1]
+    }
+
+    /// Neighbours on both sides of node `i` along an axis, and the factor from their difference to the slope.
+    #[inline(always)]
+    fn neighbours(&self, axis: usize, i: usize) -> (usize, usize, Real) {
+        let (last, slope) = (self.nodes[axis] - 1, self.slopes[axis]);
+        match i {
+            0 if self.periodic => (last, 1, slope),
+            0 => (0, 1, 2.0 * slope),
+            _ if i < last => (i - 1, i + 1, slope),
+            _ if self.periodic => (last - 1, 0, slope),
+            _ => (last - 1, last, 2.0 * slope),
+        }
+    }
+
+    /// Where the nodes of row `i` lie.
+    #[inline(always)]
+    fn row(&self, i: usize) -> std::ops::Range<usize> {
+        let start = (i + self.frame[0]) * self.stride() + self.frame[1] * CHANNELS;
+        start..start + self.nodes[1] * CHANNELS
+    }
+
+    /// The channels of one instance.
+    #[inline(always)]
+    pub fn fill(&self, z: &[Real], target: &[Real], channels: &mut [Real], work: &mut [Real]) {
+        let [nx, ny] = self.nodes;
+        let (e, slope) = work.split_at_mut(nx * ny);
+        for k in 0..nx * ny {
+            e[k] = self.gain * (z[k] - target[k]);
+        }
+        for i in 0..nx {
+            let (minus, plus, factor) = self.neighbours(0, i);
+            let (before, here, after) = (&e[minus * ny..][..ny], &e[i * ny..][..ny], &e[plus * ny..][..ny]);
+            for j in 1..ny - 1 {
+                slope[j] = self.slopes[1] * (here[j + 1] - here[j - 1]);
+            }
+            for j in [0, ny - 1] {
+                let (minus, plus, factor) = self.neighbours(1, j);
+                slope[j] = factor * (here[plus] - here[minus]);
+            }
+            let (row, _) = channels[self.row(i)].as_chunks_mut::<CHANNELS>();
+            for (j, node) in row.iter_mut().enumerate() {
+                *node = [here[j], factor * (after[j] - before[j]), slope[j]];
+            }
+        }
+        let (stride, first) = (self.stride(), self.frame[0]);
+        for row in channels[first * stride..(first + nx) * stride].chunks_exact_mut(stride) {
+            for &(to, from) in &self.copies[1] {
+                row.copy_within(from * CHANNELS..(from + 1) * CHANNELS, to * CHANNELS);
+            }
+        }
+        for &(to, from) in &self.copies[0] {
+            channels.copy_within(from * stride..(from + 1) * stride, to * stride);
+        }
+    }
+
+    /// The adjoint of [`fill`](Self::fill): from the cotangents of the channels, which are used up, to that of `z`, left at the start of `work`.
+    #[inline(always)]
+    pub fn pull_back(&self, bars: &mut [Real], work: &mut [Real]) {
+        let [nx, ny] = self.nodes;
+        let (stride, first) = (self.stride(), self.frame[0]);
+        for &(to, from) in &self.copies[0] {
+            for k in 0..stride {
+                bars[from * stride + k] += bars[to * stride + k];
+            }
+        }
+        for row in bars[first * stride..(first + nx) * stride].chunks_exact_mut(stride) {
+            for &(to, from) in &self.copies[1] {
+                (0..CHANNELS).for_each(|c| row[from * CHANNELS + c] += row[to * CHANNELS + c]);
+            }
+        }
+        let (z_bar, slope) = work.split_at_mut(nx * ny);
+        z_bar.fill(0.0);
+        for i in 0..nx {
+            let (row, _) = bars[self.row(i)].as_chunks::<CHANNELS>();
+            let (minus, plus, factor) = self.neighbours(0, i);
+            row.iter().zip(&mut *slope).for_each(|(node, s)| *s = factor * node[1]);
+            z_bar[plus * ny..][..ny].iter_mut().zip(&*slope).for_each(|(z, s)| *z += s);
+            z_bar[minus * ny..][..ny].iter_mut().zip(&*slope).for_each(|(z, s)| *z -= s);
+            let here = &mut z_bar[i * ny..][..ny];
+            row.iter().zip(&mut *here).for_each(|(node, z)| *z += node[0]);
+            row.iter().zip(&mut *slope).for_each(|(node, s)| *s = self.slopes[1] * node[2]);
+            here[2..].iter_mut().zip(&slope[1..ny - 1]).for_each(|(z, s)| *z += s);
+            here[..ny - 2].iter_mut().zip(&slope[1..ny - 1]).for_each(|(z, s)| *z -= s);
+            for j in [0, ny - 1] {
+                let (minus, plus, factor) = self.neighbours(1, j);
+                here[plus] += factor * row[j][2];
+                here[minus] -= factor * row[j][2];
+            }
+        }
+        z_bar.iter_mut().for_each(|z| *z *= self.gain);
+    }
+}

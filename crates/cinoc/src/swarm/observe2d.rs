@@ -1,0 +1,184 @@
+//! An agent's view of a field on a rectangle.
+
+use super::channels2d::{CHANNELS, Channels2d};
+use super::samples::{Places, Samples, add};
+use crate::Real;
+use crate::config::ObserveConfig;
+use cinoc_pde::Grid;
+use cinoc_tape::kernel::vectorise;
+use cinoc_tape::{Cotangents, Inputs, Op, Shape};
+
+/// `[e, w·∂x e, w·∂y e]` on a lattice of `n × n` points around each agent, an image `[x, y, channel]`.
+///
+/// Samples are interpolated bilinearly, clamped at walls or wrapped on a ring. The lattice is a product of two lines: each row of nodes under the
+/// window is sampled along y, and the resulting lines are sampled along x.
+/// Inputs: `z [batch, Nx, Ny]`, `z* [batch, Nx, Ny]`, `ξ [batch, agents, 2]`; output `[batch, agents, n·n·3]`.
+pub struct Observe2d {
+    nodes: [usize; 2],
+    channels: Channels2d,
+    along: [Samples; 2],
+    points: usize,
+    through_position: bool,
+}
+
+/// Working space, for values or for cotangents.
+struct Work<'a> {
+    /// The channels of an instance, framed.
+    channels: &'a mut [Real],
+    /// What [`Channels2d`] needs.
+    plane: &'a mut [Real],
+    /// The rows under an agent's window, sampled along y: `[rows, n·3]`.
+    lines: &'a mut [Real],
+}
+
+impl Observe2d {
+    /// # Panics
+    /// With fewer than 2 or more than 64 samples along an axis, or fewer than 4 nodes.
+    pub fn new(grid: &Grid, config: &ObserveConfig) -> Self {
+        assert!(grid.dimensions() == 2 && grid.nodes.iter().all(|&n| n >= 4), "observing needs a rectangle of 4 × 4 nodes");
+        let channels = Channels2d::new(grid, config.window, config.gain);
+        let along = [0, 1].map(|axis| Samples::new(grid, axis, config.points, config.window, channels.frame[axis]));
+        let nodes = [grid.nodes[0], grid.nodes[1]];
+        Self { nodes, channels, along, points: config.points, through_position: config.through_position }
+    }
+
+    /// Numbers in a line of samples.
+    fn width(&self) -> usize {
+        self.points * CHANNELS
+    }
+
+    /// Numbers in the lines under a window.
+    fn lines(&self) -> usize {
+        self.along[0].most() * self.width()
+    }
+
+    #[inline(always)]
+    fn places(&self, xi: &[Real], places: &mut [Places; 2]) {
+        (0..2).for_each(|axis| self.along[axis].places(xi[axis], &mut places[axis]));
+    }
+
+    /// Where each row of nodes under the window begins in the channels: at the first node before the window.
+    #[inline(always)]
+    fn rows(&self, [x, y]: &[Places; 2]) -> impl Iterator<Item = usize> {
+        let (stride, start) = (self.channels.stride(), y.first * CHANNELS);
+        (x.first..x.first + x.count).map(move |i| i * stride + start)
+    }
+
+    /// The rows under the window, sampled along y.
+    #[inline(always)]
+    fn sample_rows(&self, places: &[Places; 2], work: &mut Work) {
+        for (row, line) in self.rows(places).zip(work.lines.chunks_exact_mut(self.width())) {
+            self.along[1].sample(&places[1], CHANNELS, &work.channels[row..], line);
+        }
+    }
+
+    /// What one agent sees.
+    #[inline(always)]
+    fn see(&self, places: &[Places; 2], work: &mut Work, seen: &mut [Real]) {
+        self.sample_rows(places, work);
+        self.along[0].sample(&places[0], self.width(), work.lines, seen);
+    }
+
+    /// The adjoint of [`see`](Self::see): adds to the cotangents of the channels and, if `slide`, returns that of the position in cells.
+    #[inline(always)]
+    fn see_back(&self, places: &[Places; 2], seen_bar: &[Real], work: &mut Work, bars: &mut Work, slide: bool) -> [Real; 2] {
+        let ([x, y], width) = (places, self.width());
+        let mut slid = [0.0; 2];
+        bars.lines[..x.count * width].fill(0.0);
+        self.along[0].spread(x, width, seen_bar, bars.lines);
+        if slide {
+            self.sample_rows(places, work);
+            slid[0] = self.along[0].slide(x, width, work.lines, seen_bar);
+        }
+        for (row, line_bar) in self.rows(places).zip(bars.lines.chunks_exact(width)) {
+            self.along[1].spread(y, CHANNELS, line_bar, &mut bars.channels[row..]);
+            if slide {
+                slid[1] += self.along[1].slide(y, CHANNELS, &work.channels[row..], line_bar);
+            }
+        }
+        slid
+    }
+
+    /// Working space for values, and the same for cotangents.
+    fn work<'a>(&self, scratch: &'a mut [Real]) -> [Work<'a>; 2] {
+        let mut rest = scratch;
+        [(); 2].map(|()| {
+            let mut take = |count: usize| rest.split_off_mut(..count).expect("enough scratch");
+            Work { channels: take(self.channels.count()), plane: take(self.channels.work()), lines: take(self.lines()) }
+        })
+    }
+}
+
+impl Op for Observe2d {
+    fn name(&self) -> &'static str {
+        "observe"
+    }
+
+    fn shape(&self, x: &[Shape]) -> Shape {
+        let &[batch, agents, 2] = x[2].sizes() else { panic!("observe: positions {:?}", x[2]) };
+        let fits = x[0].sizes() == [batch, self.nodes[0], self.nodes[1]] && x[1] == x[0];
+        assert!(fits, "observe: field {:?}, target {:?}, nodes {:?}", x[0], x[1], self.nodes);
+        Shape::new(&[batch, agents, self.points * self.width()])
+    }
+
+    fn scratch(&self, _: &[Shape]) -> usize {
+        2 * (self.channels.count() + self.channels.work() + self.lines())
+    }
+
+    fn forward(&self, x: &Inputs, y: &mut [Real], _: &mut [Real], scratch: &mut [Real]) {
+        let &[batch, agents, _] = x.shape(2).sizes() else { unreachable!() };
+        let (nodes, image) = (self.nodes[0] * self.nodes[1], self.points * self.width());
+        let [mut work, _] = self.work(scratch);
+        vectorise(
+            #[inline(always)]
+            || {
+                let mut places = [Places::new(), Places::new()];
+                for b in 0..batch {
+                    let field = b * nodes..(b + 1) * nodes;
+                    self.channels.fill(&x[0][field.clone()], &x[1][field], work.channels, work.plane);
+                    for m in b * agents..(b + 1) * agents {
+                        self.places(&x[2][2 * m..], &mut places);
+                        self.see(&places, &mut work, &mut y[m * image..][..image]);
+                    }
+                }
+            },
+        );
+    }
+
+    fn vjp(&self, x: &Inputs, _: &[Real], y_bar: &[Real], _: &[Real], bars: &mut Cotangents, scratch: &mut [Real]) {
+        let &[batch, agents, _] = x.shape(2).sizes() else { unreachable!() };
+        let (nodes, image) = (self.nodes[0] * self.nodes[1], self.points * self.width());
+        let [mut work, mut work_bar] = self.work(scratch);
+        for b in 0..batch {
+            let field = b * nodes..(b + 1) * nodes;
+            let mut xi_bar = if self.through_position { bars.get(2) } else { None };
+            vectorise(
+                #[inline(always)]
+                || {
+                    let mut places = [Places::new(), Places::new()];
+                    if xi_bar.is_some() {
+                        self.channels.fill(&x[0][field.clone()], &x[1][field.clone()], work.channels, work.plane);
+                    }
+                    work_bar.channels.fill(0.0);
+                    for m in b * agents..(b + 1) * agents {
+                        self.places(&x[2][2 * m..], &mut places);
+                        let seen_bar = &y_bar[m * image..][..image];
+                        let slid = self.see_back(&places, seen_bar, &mut work, &mut work_bar, xi_bar.is_some());
+                        if let Some(xi_bar) = &mut xi_bar {
+                            (0..2).for_each(|axis| xi_bar[2 * m + axis] += self.along[axis].inverse_dx() * slid[axis]);
+                        }
+                    }
+                    self.channels.pull_back(work_bar.channels, work_bar.plane);
+                },
+            );
+            for (input, sign) in [(0, 1.0), (1, -1.0)] {
+                if let Some(bar) = bars.get(input) {
+                    vectorise(
+                        #[inline(always)]
+                        || add(&mut bar[field.clone()], work_bar.plane, sign),
+                    );
+                }
+            }
+        }
+    }
+}
