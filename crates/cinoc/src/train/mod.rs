@@ -235,6 +235,7 @@ fn disturb(problem: &Problem, rng: &mut Rng, batch: &mut Batch) {
             let moved = *xi as f64 + rng.uniform(-start_jitter, start_jitter);
             *xi = (moved as Real).clamp(0.0, lengths[i % lengths.len()]);
         }
+        problem.swarm.settle(&mut batch.xi[last..]);
     }
     let first = batch.strength.len() - batch.agents;
     if strongest > weakest && rng.uniform(0.0, 1.0) < strength_share {
