@@ -25,7 +25,7 @@ pub struct Given<'t> {
     pub strength: Var<'t>,
 }
 
-/// One decision: observe, act, push, step, move, cost. Everything that controls a field calls this.
+/// One decision: observe, act, hold to limits and to safety, push, step, move, cost. Everything that controls a field calls this.
 pub fn tick<'t>(
     problem: &Problem,
     policy: &dyn Policy,
@@ -36,7 +36,7 @@ pub fn tick<'t>(
 ) -> State<'t> {
     let seen = problem.swarm.observe(state.z, given.target, state.xi);
     let raw = policy.act(theta, &seen);
-    let action = problem.swarm.saturate(raw, given.strength);
+    let action = problem.swarm.filter(problem.swarm.saturate(raw, given.strength), state.xi);
     apply(problem, action, state, given, add_cost)
 }
 

@@ -37,8 +37,9 @@ static ALLOCATOR: Counting = Counting;
 
 #[test]
 fn a_warm_tick_allocates_nothing() {
-    for name in NAMES {
-        let problem = Problem::new(config(name, &["physics.ticks=6"])).unwrap();
+    let with_safety = ("heat2d_obstacles", &["physics.ticks=6", "swarm.safety=true", "observe.obstacles=true"][..]);
+    for (name, changes) in NAMES.iter().map(|name| (*name, &["physics.ticks=6"][..])).chain([with_safety]) {
+        let problem = Problem::new(config(name, changes)).unwrap();
         let policy = problem.policy().unwrap();
         let params = policy.init(&mut Rng::new(1, Stream::Init, 0));
         for keep in [true, false] {

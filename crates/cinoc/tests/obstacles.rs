@@ -1,14 +1,15 @@
-//! Keep-out discs: their price and what is reported of them.
+//! Keep-out discs: their price, what is reported of them, what agents see of them, and the safety layer.
 
 mod common;
 
 use cinoc::disc::Disc;
 use cinoc::problem::Problem;
-use cinoc::random::Stream;
+use cinoc::random::{Rng, Stream};
+use cinoc::swarm::{Advance, Nearest, Safety};
 use cinoc::task::{Moment, Obstacle, Reduction};
-use cinoc::{Real, evaluate};
-use cinoc_tape::Shape;
+use cinoc::{Real, evaluate, inspect};
 use cinoc_tape::check::{assert_derivative, noise, pull_back};
+use cinoc_tape::{Memory, Shape, Tape};
 use common::config;
 use std::sync::Arc;
 
@@ -72,4 +73,170 @@ fn a_problem_with_obstacles_needs_some() {
     }
     let moved = config("heat2d_obstacles", &["obstacles=[[0.5, 0.5, 0.1]]"]);
     assert_eq!(cinoc::Config::from_toml(&moved.to_toml(), "a test").unwrap(), moved);
+}
+
+#[test]
+fn agents_see_the_nearest_disc() {
+    let nearest = Arc::new(Nearest::new(discs(), 0.01));
+    let tape = Tape::new(Memory::default(), &[]);
+    let seen = tape.constant([1, 2, 2], &[0.3, 0.6, 0.95, 0.6]).apply(&nearest).value();
+    let expected = [(0.09f64 / 0.2).tanh(), 0.0, -1.0, (0.04f64 / 0.2).tanh(), -1.0, 0.0];
+    seen.iter().zip(expected).for_each(|(a, b)| assert!((*a as f64 - b).abs() < 1e-5, "{seen:?}"));
+    let xi = [0.25, 0.62, 0.93, 0.5, 0.41, 0.31, 0.72, 0.64, 0.6, 0.1];
+    assert_derivative(&[(&[1, 5, 2], &xi)], |v| v[0].apply(&nearest));
+    // At a centre there is no direction.
+    let (seen, bars) = pull_back(&vec![(Shape::new(&[1, 1, 2]), vec![0.3, 0.4])], &|v| v[0].apply(&nearest), Some(&[1.0; 3]));
+    assert_eq!((&seen[1..], &bars[0][..]), (&[0.0, 0.0][..], &[0.0, 0.0][..]));
+}
+
+#[test]
+fn what_agents_see_of_discs_joins_the_features_of_their_place() {
+    let problem = Problem::new(config("heat2d_obstacles", &["observe.obstacles=true", "physics.ticks=3"])).unwrap();
+    assert_eq!(problem.swarm.features(), (432, 19));
+    let policy = problem.policy().unwrap();
+    let params = policy.init(&mut Rng::new(1, Stream::Init, 0));
+    let mut rollout = common::rollout(&problem, 2, 1, true);
+    rollout.forward(&problem, &*policy, &params, true, &mut |_| {});
+    rollout.backward(&problem, &*policy, &params, 1.0);
+    let trunk = params.slice("trunk0.w", &rollout.bars.shared).unwrap();
+    assert!(trunk[16 * 32..].iter().any(|g| g.abs() > 1e-9), "the new features are learned from");
+}
+
+/// A safety layer with few ticks per unit of time, so that differences need not be tiny.
+fn layer(discs: Vec<Disc>) -> Arc<Safety> {
+    Arc::new(Safety::new(discs, 0.01, 0.05, 0.1, 5.0, [1.0, 1.0]))
+}
+
+#[test]
+fn safety_touches_only_what_it_must() {
+    let tape = Tape::new(Memory::default(), &[]);
+    let safe = |v: [Real; 2], xi: [Real; 2]| {
+        let (action, xi) = (tape.constant([1, 1, 3], &[7.0, v[0], v[1]]), tape.constant([1, 1, 2], &xi));
+        let found = tape.record(&layer(discs()[..1].to_vec()), [action, xi]).value();
+        assert_eq!(found[0], 7.0);
+        [found[1], found[2]]
+    };
+    // Far away, moving away, and slowly enough: to the bit.
+    for (v, xi) in [([3.0, -2.0], [0.3, 0.05]), ([0.3, 2.0], [0.3, 0.52]), ([4.9, -0.04], [0.3, 0.52])] {
+        assert_eq!(safe(v, xi), v);
+    }
+    // 0.01 from the clearance, one tick of 0.1: at most 0.05 inwards, and freely along the edge.
+    let [x, y] = safe([1.5, -3.0], [0.3, 0.52]);
+    assert!((x - 1.5).abs() < 1e-5 && (y + 0.05).abs() < 1e-5, "{x} {y}");
+    // Turned along the edge, a velocity can be longer than the actuators allow: it is shortened.
+    let (sin, cos) = (0.35 as Real).sin_cos();
+    let [x, y] = safe([5.0, 5.0], [0.3 + 0.12 * sin, 0.4 - 0.12 * cos]);
+    assert!((x - 5.0).abs() < 1e-5 && y > 0.0 && y < 5.0, "{x} {y}");
+}
+
+#[test]
+fn safety_has_the_right_derivative() {
+    // Free; held; held, also by the other disc, and shortened; held inside the clearance; held by the other disc.
+    let (sin, cos) = (0.35 as Real).sin_cos();
+    let xi = [0.3, 0.05, 0.36, 0.51, 0.3 + 0.12 * sin, 0.4 - 0.12 * cos, 0.2, 0.44, 0.5, 0.75];
+    let actions = [1.0, 2.0, -1.0, 0.5, -2.0, -3.0, 2.0, 4.7, 5.0, 1.0, 1.5, -1.0, 0.3, -1.0, 0.7];
+    let layer = layer(discs());
+    assert_derivative(&[(&[1, 5, 3], &actions), (&[1, 5, 2], &xi)], |v| v[0].tape().record(&layer, [v[0], v[1]]));
+}
+
+#[test]
+fn no_agent_ever_enters_a_disc() {
+    // The problem's own discs, limits and clock; some agents hunt the discs at full speed, some move at random.
+    let config = config("heat2d_obstacles", &["swarm.safety=true"]);
+    let discs = Disc::all(&config.obstacles);
+    let (dt, agents) = (1e-3, 64);
+    let safety = Arc::new(Safety::new(discs.clone(), config.swarm.clearance, 0.0, dt, 5.0, [1.0, 1.0]));
+    let advance = Arc::new(Advance::new(dt as Real, vec![0.0; 2], vec![1.0; 2]));
+    let mut rng = Rng::new(1, Stream::Test, 0);
+    let gap = |xi: [Real; 2]| discs.iter().map(|disc| disc.bearing(xi).gap).fold(Real::INFINITY, Real::min);
+    let mut memory = Memory::default();
+    let mut closest = Real::INFINITY;
+    for _ in 0..20 {
+        let mut xi: Vec<Real> = (0..2 * agents).map(|_| rng.uniform(0.0, 1.0) as Real).collect();
+        safety.settle(&mut xi);
+        for tick in 0..300 {
+            let mut action = Vec::new();
+            for (m, &at) in xi.as_chunks::<2>().0.iter().enumerate() {
+                let disc = discs[(m + tick / 150) % discs.len()];
+                let towards = disc.bearing(at).outward.map(|n| -5.0 * n.signum());
+                let random = [0; 2].map(|_| if rng.uniform(0.0, 1.0) < 0.5 { -5.0 } else { 5.0 });
+                let straight = disc.bearing(at).outward.map(|n| -5.0 * n);
+                let v = [towards, random, straight][m % 3];
+                action.extend([0.0, v[0], v[1]]);
+            }
+            let tape = Tape::new(memory, &[]);
+            let here = tape.constant([1, agents, 2], &xi);
+            let safe = tape.record(&safety, [tape.constant([1, agents, 3], &action), here]);
+            let next = tape.record(&advance, [here, safe]).value();
+            let held = safe.value();
+            assert!(held.iter().all(|v| v.abs() <= 5.0 + 1e-4), "within the actuators' limits");
+            for (from, to) in xi.as_chunks::<2>().0.iter().zip(next.as_chunks::<2>().0) {
+                // All along the way, not only at its end.
+                for k in 0..=4 {
+                    let s = k as Real / 4.0;
+                    let found = gap([from[0] + s * (to[0] - from[0]), from[1] + s * (to[1] - from[1])]);
+                    closest = closest.min(found);
+                    assert!(found > 0.004, "{from:?} to {to:?}: {found} from a disc");
+                }
+            }
+            xi = next;
+            memory = tape.into_memory();
+        }
+    }
+    assert!(closest < 0.0055, "the hunters came close: {closest}");
+}
+
+#[test]
+fn starts_are_moved_out_of_discs_and_margins() {
+    let problem = Problem::new(config("heat2d_obstacles", &["swarm.safety=true"])).unwrap();
+    let discs = Disc::all(&problem.config.obstacles);
+    let gap = |xi: [Real; 2]| discs.iter().map(|disc| disc.bearing(xi).gap).fold(Real::INFINITY, Real::min);
+    let plain = Problem::new(config("heat2d_obstacles", &[])).unwrap();
+    for agents in [1, 16, 30, 100, 256, 1024] {
+        let (start, regular) = (problem.swarm.start(agents), plain.swarm.start(agents));
+        for (xi, place) in start.as_chunks::<2>().0.iter().zip(regular.as_chunks::<2>().0) {
+            assert!(gap(*xi) >= 0.08, "{agents} agents: {xi:?} is {} from a disc", gap(*xi));
+            assert!(xi.iter().all(|x| (0.0..=1.0).contains(x)));
+            assert!(gap(*place) < 0.08 || xi == place, "others stay where they were");
+        }
+    }
+    // Between a disc and the wall there is less room than the margin, and a centre has no direction.
+    let mut xi = [0.01, 0.5, 0.15, 0.5, 0.5, 0.02, 0.16, 0.48];
+    problem.swarm.settle(&mut xi);
+    assert!(xi.as_chunks::<2>().0.iter().all(|xi| gap(*xi) >= 0.005), "{xi:?}");
+}
+
+#[test]
+fn a_tick_with_safety_is_safe_and_differentiable() {
+    // Agents start next to the discs, and a fresh policy moves them somewhere.
+    let changes = ["swarm.safety=true", "cost.margin=0.006", "observe.obstacles=true", "physics.ticks=60"];
+    let config = config("heat2d_obstacles", &changes);
+    let problem = Problem::new(config.clone()).unwrap();
+    let policy = problem.policy().unwrap();
+    let request = evaluate::Request { agents: 100, instances: 4, seed: 1, stream: Stream::Test, fail: 0.3 };
+    for seed in 0..3 {
+        let params = policy.init(&mut Rng::new(seed, Stream::Init, 0));
+        let scores = evaluate::scores(&problem, &*policy, &params, &request, &cinoc::train::pool(1));
+        assert_eq!(scores.overall(&*problem.task, 2), 0.0, "violations");
+        assert!(scores.overall(&*problem.task, 4) > 0.004, "clearance");
+    }
+    let sweep = inspect::sweep(&config, 6, &[1e-2, 1e-3, 1e-4, 1e-5]).unwrap();
+    let best = sweep.iter().map(|(_, error)| *error).fold(f64::INFINITY, f64::min);
+    assert!(best < if cfg!(feature = "f64") { 1e-5 } else { 1e-2 }, "{sweep:?}");
+}
+
+#[test]
+fn safety_needs_discs_with_room_around_them() {
+    for (changes, words) in [
+        (&["swarm.safety=true", "obstacles=[[0.05, 0.5, 0.08]]"][..], "from the walls"),
+        (&["swarm.safety=true", "obstacles=[[0.4, 0.5, 0.1], [0.6, 0.5, 0.09]]"], "apart"),
+    ] {
+        let message = Problem::new(config("heat2d_obstacles", changes)).err().expect("an error").to_string();
+        assert!(message.contains(words), "{message}");
+        assert!(Problem::new(config("heat2d_obstacles", &changes[1..])).is_ok(), "without safety they are allowed");
+    }
+    for key in ["swarm.safety", "observe.obstacles"] {
+        let message = Problem::new(config("heat2d", &[&format!("{key}=true")])).err().expect("an error").to_string();
+        assert!(message.contains(key), "{message}");
+    }
 }

@@ -47,6 +47,8 @@ impl Args {
         let trained = problem.config.swarm.agents;
         let counts = if self.agents.is_empty() { vec![trained] } else { self.agents.clone() };
         let pool = pool(self.threads);
+        // The first measure is the score; a problem may report more.
+        let others = &problem.task.measures()[1..];
         if !self.json {
             let failing =
                 if self.fail > 0.0 { format!(", {:.0} % of the agents die halfway", 100.0 * self.fail) } else { String::new() };
@@ -54,8 +56,9 @@ impl Args {
                 "{} trained with {trained} agents, {} held-out instances{failing}\n",
                 problem.config.problem, self.instances
             );
+            let more: String = others.iter().map(|name| format!(" {name:>17}")).collect();
             println!(
-                "{:>7} {:>10} {:>10} {:>10} {:>13} {:>10} {:>10} {:>9}",
+                "{:>7} {:>10} {:>10} {:>10} {:>13} {:>10} {:>10} {:>9}{more}",
                 "agents", "score", "std", "median", "uncontrolled", "ratio", "effort", "diverged"
             );
         }
@@ -65,8 +68,9 @@ impl Args {
             if self.json {
                 println!("{}", serde_json::to_string(&row)?);
             } else {
+                let more: String = others.iter().map(|name| format!(" {:>17}", short(row.measures[name]))).collect();
                 println!(
-                    "{:>7} {:>10} {:>10} {:>10} {:>13} {:>10} {:>10} {:>9}",
+                    "{:>7} {:>10} {:>10} {:>10} {:>13} {:>10} {:>10} {:>9}{more}",
                     row.agents,
                     short(row.score.mean),
                     short(row.score.std),

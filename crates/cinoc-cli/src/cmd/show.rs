@@ -115,6 +115,6 @@ fn plane(problem: &Problem, title: String, controlled: Trace, free: Trace) -> Ep
         alive: controlled.alive,
         u: component(&controlled.action, k, 0),
         v: if k > 2 { controlled.action.iter().map(velocity).collect() } else { vec![Vec::new(); controlled.action.len()] },
-        obstacles: Vec::new(),
+        obstacles: problem.config.obstacles.iter().map(|disc| disc.map(|x| x as f32)).collect(),
     }
 }

@@ -53,6 +53,12 @@ pub struct SwarmConfig {
     pub start_margin: f64,
     /// The same for any other number of agents than the trained one.
     pub start_margin_other: f64,
+    /// Whether a safety layer keeps agents out of the obstacles, whatever the policy says.
+    #[serde(default)]
+    pub safety: bool,
+    /// Distance from an obstacle that the safety layer keeps.
+    #[serde(default)]
+    pub clearance: f64,
 }
 
 /// What an agent sees.
@@ -68,6 +74,9 @@ pub struct ObserveConfig {
     pub compress: f64,
     /// Factor on the error before the network sees it; the physics does not change.
     pub gain: f64,
+    /// Whether an agent sees how far and in which direction the nearest obstacle is.
+    #[serde(default)]
+    pub obstacles: bool,
 }
 
 /// The network.
@@ -102,6 +111,9 @@ pub struct TrainConfig {
     pub batch: usize,
     /// Updates in all.
     pub updates: usize,
+    /// Ticks of a training episode; 0 takes the problem's.
+    #[serde(default)]
+    pub ticks: usize,
     /// `"exp"` (`rate · 0.5^(step/half_life)`) or `"warmup-cosine"` (`rate_start` → `rate` → `rate_end`).
     pub schedule: String,
     /// Highest learning rate.

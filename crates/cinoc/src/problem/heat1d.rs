@@ -26,8 +26,10 @@ pub(super) fn paper() -> Config {
             v_limit: 2.0,
             start_margin: 0.2,
             start_margin_other: 0.1,
+            safety: false,
+            clearance: 0.005,
         },
-        observe: ObserveConfig { points: 20, window: 0.08, through_position: true, compress: 0.0, gain: 1.0 },
+        observe: ObserveConfig { points: 20, window: 0.08, through_position: true, compress: 0.0, gain: 1.0, obstacles: false },
         policy: PolicyConfig {
             kind: "deeponet".into(),
             branch: vec![64, 64],
@@ -42,6 +44,7 @@ pub(super) fn paper() -> Config {
         train: TrainConfig {
             batch: 32,
             updates: 500,
+            ticks: 0,
             schedule: "exp".into(),
             rate: 1e-3,
             rate_start: 0.0,

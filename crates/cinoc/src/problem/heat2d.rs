@@ -49,10 +49,12 @@ pub(super) fn build(config: Config) -> Problem {
     let (nodes, length, dt) = (physics("nodes") as usize, physics("length") as Real, physics("dt"));
     let grid = Grid::plane([nodes; 2], [length; 2], false);
     let stepper = Heat2d::new(grid.clone(), physics("nu"), dt);
-    let swarm = MobilePlane::new(&grid, &config.swarm, &config.observe, dt);
+    let mut swarm = MobilePlane::new(&grid, &config.swarm, &config.observe, dt);
     let mut task = Tracking::new(&grid, &config.data, &config.cost, Profile::Bridge).scored_early();
     if !config.obstacles.is_empty() {
-        task = task.around(Disc::all(&config.obstacles), number(&config.cost, "margin"));
+        let (discs, margin) = (Disc::all(&config.obstacles), number(&config.cost, "margin"));
+        swarm = swarm.around(&discs, margin, config.observe.obstacles);
+        task = task.around(discs, margin);
     }
     let ticks = physics("ticks") as usize;
     Problem { config, stepper: Box::new(stepper), swarm: Box::new(swarm), task: Box::new(task), ticks, substeps: 1 }

@@ -151,10 +151,11 @@ fn check(config: &Config) -> Result<(), Error> {
             return bad(key, value.to_string(), "above 0");
         }
     }
-    if config.problem.ends_with("obstacles")
-        && (config.obstacles.is_empty() || config.obstacles.iter().any(|disc| disc[2] <= 0.0))
-    {
-        return bad("obstacles", format!("{:?}", config.obstacles), "a list of [x, y, radius], like [[0.5, 0.5, 0.1]]");
+    if config.problem == "heat2d_obstacles" {
+        heat2d_obstacles::check(config)?;
+    } else if config.swarm.safety || config.observe.obstacles {
+        let key = if config.swarm.safety { "swarm.safety" } else { "observe.obstacles" };
+        return bad(key, "true".into(), "false: this problem has no obstacles");
     }
     let [weakest, strongest] = config.train.strength;
     if weakest <= 0.0 || strongest < weakest {

@@ -1,5 +1,6 @@
 //! What there is to see of a field on a rectangle: the error and its slopes.
 
+use super::samples::add;
 use crate::Real;
 use cinoc_pde::Grid;
 
@@ -78,28 +79,31 @@ impl Channels2d {
     pub fn fill(&self, z: &[Real], target: &[Real], channels: &mut [Real], work: &mut [Real]) {
         let [nx, ny] = self.nodes;
         let (e, slope) = work.split_at_mut(nx * ny);
+        let (z, target) = (&z[..nx * ny], &target[..nx * ny]);
         for k in 0..nx * ny {
             e[k] = self.gain * (z[k] - target[k]);
         }
         for i in 0..nx {
             let (minus, plus, factor) = self.neighbours(0, i);
             let (before, here, after) = (&e[minus * ny..][..ny], &e[i * ny..][..ny], &e[plus * ny..][..ny]);
-            for j in 1..ny - 1 {
-                slope[j] = self.slopes[1] * (here[j + 1] - here[j - 1]);
+            let (left, right, inner) = (&here[..ny - 2], &here[2..], &mut slope[1..ny - 1]);
+            for j in 0..ny - 2 {
+                inner[j] = self.slopes[1] * (right[j] - left[j]);
             }
             for j in [0, ny - 1] {
                 let (minus, plus, factor) = self.neighbours(1, j);
                 slope[j] = factor * (here[plus] - here[minus]);
             }
-            let (row, _) = channels[self.row(i)].as_chunks_mut::<CHANNELS>();
-            for (j, node) in row.iter_mut().enumerate() {
-                *node = [here[j], factor * (after[j] - before[j]), slope[j]];
+            let (row, slope) = (&mut channels[self.row(i)].as_chunks_mut::<CHANNELS>().0[..ny], &slope[..ny]);
+            for j in 0..ny {
+                row[j] = [here[j], factor * (after[j] - before[j]), slope[j]];
             }
         }
         let (stride, first) = (self.stride(), self.frame[0]);
-        for row in channels[first * stride..(first + nx) * stride].chunks_exact_mut(stride) {
+        for i in first..first + nx {
+            let row = channels[i * stride..(i + 1) * stride].as_chunks_mut::<CHANNELS>().0;
             for &(to, from) in &self.copies[1] {
-                row.copy_within(from * CHANNELS..(from + 1) * CHANNELS, to * CHANNELS);
+                row[to] = row[from];
             }
         }
         for &(to, from) in &self.copies[0] {
@@ -113,34 +117,43 @@ impl Channels2d {
         let [nx, ny] = self.nodes;
         let (stride, first) = (self.stride(), self.frame[0]);
         for &(to, from) in &self.copies[0] {
-            for k in 0..stride {
-                bars[from * stride + k] += bars[to * stride + k];
-            }
-        }
-        for row in bars[first * stride..(first + nx) * stride].chunks_exact_mut(stride) {
-            for &(to, from) in &self.copies[1] {
-                (0..CHANNELS).for_each(|c| row[from * CHANNELS + c] += row[to * CHANNELS + c]);
-            }
+            // The frame and what it repeats never overlap.
+            let (low, high) = bars.split_at_mut(to.max(from) * stride);
+            let (low, high) = (&mut low[to.min(from) * stride..][..stride], &mut high[..stride]);
+            if from < to { add(low, high, 1.0) } else { add(high, low, 1.0) }
         }
         let (z_bar, slope) = work.split_at_mut(nx * ny);
+        let slope = &mut slope[..ny];
         z_bar.fill(0.0);
         for i in 0..nx {
-            let (row, _) = bars[self.row(i)].as_chunks::<CHANNELS>();
+            let row = bars[(first + i) * stride..][..stride].as_chunks_mut::<CHANNELS>().0;
+            for &(to, from) in &self.copies[1] {
+                for c in 0..CHANNELS {
+                    row[from][c] += row[to][c];
+                }
+            }
+            let row = &row[self.frame[1]..][..ny];
             let (minus, plus, factor) = self.neighbours(0, i);
-            row.iter().zip(&mut *slope).for_each(|(node, s)| *s = factor * node[1]);
-            z_bar[plus * ny..][..ny].iter_mut().zip(&*slope).for_each(|(z, s)| *z += s);
-            z_bar[minus * ny..][..ny].iter_mut().zip(&*slope).for_each(|(z, s)| *z -= s);
+            for j in 0..ny {
+                slope[j] = row[j][1];
+            }
+            add(&mut z_bar[plus * ny..], slope, factor);
+            add(&mut z_bar[minus * ny..], slope, -factor);
             let here = &mut z_bar[i * ny..][..ny];
-            row.iter().zip(&mut *here).for_each(|(node, z)| *z += node[0]);
-            row.iter().zip(&mut *slope).for_each(|(node, s)| *s = self.slopes[1] * node[2]);
-            here[2..].iter_mut().zip(&slope[1..ny - 1]).for_each(|(z, s)| *z += s);
-            here[..ny - 2].iter_mut().zip(&slope[1..ny - 1]).for_each(|(z, s)| *z -= s);
+            for j in 0..ny {
+                here[j] += row[j][0];
+                slope[j] = row[j][2];
+            }
+            add(&mut here[2..], &slope[1..ny - 1], self.slopes[1]);
+            add(here, &slope[1..ny - 1], -self.slopes[1]);
             for j in [0, ny - 1] {
                 let (minus, plus, factor) = self.neighbours(1, j);
-                here[plus] += factor * row[j][2];
-                here[minus] -= factor * row[j][2];
+                here[plus] += factor * slope[j];
+                here[minus] -= factor * slope[j];
             }
         }
-        z_bar.iter_mut().for_each(|z| *z *= self.gain);
+        for k in 0..nx * ny {
+            z_bar[k] *= self.gain;
+        }
     }
 }

@@ -1,11 +1,11 @@
 //! The push of a swarm on a field on a rectangle.
 
+use super::samples::add;
 use crate::Real;
 use cinoc_pde::Grid;
 use cinoc_tape::kernel::math::{exp, sum_pairs};
 use cinoc_tape::kernel::vectorise;
 use cinoc_tape::{Cotangents, Inputs, Op, Shape};
-use std::ops::Range;
 
 /// Nodes worked on at once.
 const LANES: usize = 16;
@@ -42,8 +42,11 @@ struct Axis {
 struct Bump<'a> {
     value: &'a mut [Real],
     distance: &'a mut [Real],
-    near: [Range<usize>; 2],
+    near: Near,
 }
+
+/// Two pieces of an axis, from and to; the second is empty unless a bump goes around a ring.
+type Near = [(usize, usize); 2];
 
 impl Axis {
     fn new(grid: &Grid, axis: usize, sigma: f64) -> Self {
@@ -64,49 +67,41 @@ impl Axis {
 
     /// Nodes that a bump at `xi` reaches, in whole groups of lanes: two pieces where it goes around a ring.
     #[inline(always)]
-    fn reach(&self, xi: Real) -> [Range<usize>; 2] {
+    fn reach(&self, xi: Real) -> Near {
         let all = self.x.len();
         let xi = if self.ring { xi - self.length * (xi * self.inverse_length).floor() } else { xi };
         let group = |x: Real| ((x * self.groups_per_length).max(0.0) as usize * LANES).min(all);
         let (low, high) = (xi - self.radius, xi + self.radius);
         let (first, last) = (group(low), (group(high) + LANES).min(all));
         if !self.ring {
-            return [first..last, 0..0];
+            return [(first, last), (0, 0)];
         }
         let (around, start) = match (low < 0.0, high > self.length) {
-            (false, false) => return [first..last, 0..0],
+            (false, false) => return [(first, last), (0, 0)],
             (true, false) => (last, group(low + self.length)),
             (false, true) => ((group(high - self.length) + LANES).min(all), first),
             (true, true) => (all, 0),
         };
-        if around >= start { [0..all, 0..0] } else { [0..around, start..all] }
+        if around >= start { [(0, all), (0, 0)] } else { [(0, around), (start, all)] }
     }
 
     /// The bump of an agent at `xi`.
     #[inline(always)]
     fn bump(&self, xi: Real, bump: &mut Bump) {
         bump.near = self.reach(xi);
-        for near in bump.near.clone() {
-            let (value, distance) = (&mut bump.value[near.clone()], &mut bump.distance[near.clone()]);
-            for ((value, distance), x) in value.iter_mut().zip(distance).zip(&self.x[near]) {
-                let mut d = x - xi;
+        for (from, to) in bump.near {
+            let (value, distance) = (&mut bump.value[from..to], &mut bump.distance[from..to]);
+            let x = &self.x[from..to];
+            for i in 0..x.len() {
+                let mut d = x[i] - xi;
                 if self.ring {
                     d -= self.length * (d * self.inverse_length + 0.5).floor();
                 }
                 d *= self.inverse;
-                *distance = d;
-                *value = if d * d < REACH { exp(-d * d) } else { 0.0 };
+                distance[i] = d;
+                value[i] = if d * d < REACH { exp(-d * d) } else { 0.0 };
             }
         }
-    }
-}
-
-impl Bump<'_> {
-    /// The rows of a field that it reaches, with their factor and distance.
-    #[inline(always)]
-    fn rows(&self, nodes: usize) -> impl Iterator<Item = (usize, Real, Real)> {
-        let each = self.near.clone().into_iter().flatten();
-        each.filter(move |&i| i < nodes && self.value[i] != 0.0).map(|i| (i, self.value[i], self.distance[i]))
     }
 }
 
@@ -122,7 +117,7 @@ impl Force2d {
         let mut take = |count: usize| rest.split_off_mut(..count).expect("enough scratch");
         let [nx, ny] = [0, 1].map(|axis| self.axes[axis].x.len());
         let field = take(self.axes[0].nodes * ny);
-        let bumps = [nx, ny].map(|n| Bump { value: take(n), distance: take(n), near: [0..0, 0..0] });
+        let bumps = [nx, ny].map(|n| Bump { value: take(n), distance: take(n), near: [(0, 0); 2] });
         (field, bumps, [take(ny), take(ny)])
     }
 }
@@ -157,11 +152,12 @@ impl Op for Force2d {
                         let u = self.scale * x[0][m * k];
                         self.axes[0].bump(x[1][2 * m], &mut along_x);
                         self.axes[1].bump(x[1][2 * m + 1], &mut along_y);
-                        for (i, factor, _) in along_x.rows(nx) {
-                            let (row, factor) = (&mut field[i * stride..][..stride], u * factor);
-                            for near in along_y.near.clone() {
-                                let (row, bump) = (&mut row[near.clone()], &along_y.value[near]);
-                                row.iter_mut().zip(bump).for_each(|(f, bump)| *f += factor * bump);
+                        for (first, last) in along_x.near {
+                            for i in first..last.min(nx) {
+                                let (row, factor) = (&mut field[i * stride..], u * along_x.value[i]);
+                                for (from, to) in along_y.near {
+                                    add(&mut row[from..], &along_y.value[from..to], factor);
+                                }
                             }
                         }
                     }
@@ -190,27 +186,31 @@ impl Op for Force2d {
                     for m in b * agents..(b + 1) * agents {
                         self.axes[0].bump(x[1][2 * m], &mut along_x);
                         self.axes[1].bump(x[1][2 * m + 1], &mut along_y);
-                        let felt = &mut felt[3 * m..][..3];
-                        felt.fill(0.0);
-                        for near in along_y.near.clone() {
+                        let mut sums = [0.0; 3];
+                        for (from, to) in along_y.near {
                             // Sums over x for each y: of f̄·b and of f̄·b·d.
-                            let (push, slide) = (&mut push[near.clone()], &mut slide[near.clone()]);
+                            let (push, slide) = (&mut push[from..to], &mut slide[from..to]);
                             push.fill(0.0);
                             slide.fill(0.0);
-                            for (i, factor, distance) in along_x.rows(nx) {
-                                let row = &f_bar[i * stride..][near.clone()];
-                                for ((push, slide), f_bar) in push.iter_mut().zip(&mut *slide).zip(row) {
-                                    let weighted = factor * f_bar;
-                                    *push += weighted;
-                                    *slide += weighted * distance;
+                            for (first, last) in along_x.near {
+                                for i in first..last.min(nx) {
+                                    let (factor, distance) = (along_x.value[i], along_x.distance[i]);
+                                    let row = &f_bar[i * stride + from..][..push.len()];
+                                    for j in 0..row.len() {
+                                        push[j] += factor * row[j];
+                                        slide[j] += factor * distance * row[j];
+                                    }
                                 }
                             }
-                            let (value, distance) = (&along_y.value[near.clone()], &along_y.distance[near]);
-                            felt[0] += sum_pairs(value, push, |value, push| value * push);
-                            felt[1] += sum_pairs(value, slide, |value, slide| value * slide);
-                            push.iter_mut().zip(value).for_each(|(push, value)| *push *= value);
-                            felt[2] += sum_pairs(distance, push, |distance, push| distance * push);
+                            let (value, distance) = (&along_y.value[from..to], &along_y.distance[from..to]);
+                            sums[0] += sum_pairs(value, push, |value, push| value * push);
+                            sums[1] += sum_pairs(value, slide, |value, slide| value * slide);
+                            for j in 0..push.len() {
+                                push[j] *= value[j];
+                            }
+                            sums[2] += sum_pairs(distance, push, |distance, push| distance * push);
                         }
+                        felt[3 * m..][..3].copy_from_slice(&sums);
                     }
                 }
             },

@@ -7,9 +7,11 @@ mod force1d;
 mod force2d;
 mod fourier;
 mod line;
+mod nearest;
 mod observe1d;
 mod observe2d;
 mod plane;
+mod safety;
 mod samples;
 mod saturate;
 
@@ -19,9 +21,11 @@ pub use force1d::Force1d;
 pub use force2d::Force2d;
 pub use fourier::Fourier;
 pub use line::MobileLine;
+pub use nearest::Nearest;
 pub use observe1d::Observe1d;
 pub use observe2d::Observe2d;
 pub use plane::MobilePlane;
+pub use safety::Safety;
 pub use saturate::Saturate;
 
 use crate::Real;
@@ -91,6 +95,14 @@ pub trait Swarm: Send + Sync {
     /// Raw outputs of a policy held inside the actuators' limits; each push times the
     /// agent's strength (1 in good health). A dead agent (strength 0) does nothing.
     fn saturate<'t>(&self, raw: Var<'t>, strength: Var<'t>) -> Var<'t>;
+
+    /// Actions after a safety layer, which changes what must not happen; by default there is none.
+    fn filter<'t>(&self, action: Var<'t>, _xi: Var<'t>) -> Var<'t> {
+        action
+    }
+
+    /// Moves starting places that a safety layer does not allow; by default all are.
+    fn settle(&self, _xi: &mut [Real]) {}
 
     /// The force of all agents on the field.
     fn actuate<'t>(&self, action: Var<'t>, xi: Var<'t>) -> Var<'t>;

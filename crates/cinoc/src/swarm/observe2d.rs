@@ -5,6 +5,7 @@ use super::samples::{Places, Samples, add};
 use crate::Real;
 use crate::config::ObserveConfig;
 use cinoc_pde::Grid;
+use cinoc_tape::kernel::math::sum_lanes;
 use cinoc_tape::kernel::vectorise;
 use cinoc_tape::{Cotangents, Inputs, Op, Shape};
 
@@ -54,21 +55,23 @@ impl Observe2d {
 
     #[inline(always)]
     fn places(&self, xi: &[Real], places: &mut [Places; 2]) {
-        (0..2).for_each(|axis| self.along[axis].places(xi[axis], &mut places[axis]));
+        self.along[0].places(xi[0], &mut places[0]);
+        self.along[1].places(xi[1], &mut places[1]);
     }
 
-    /// Where each row of nodes under the window begins in the channels: at the first node before the window.
+    /// Where row `i` of the nodes under the window begins in the channels: at the first node before the window.
     #[inline(always)]
-    fn rows(&self, [x, y]: &[Places; 2]) -> impl Iterator<Item = usize> {
-        let (stride, start) = (self.channels.stride(), y.first * CHANNELS);
-        (x.first..x.first + x.count).map(move |i| i * stride + start)
+    fn row(&self, [x, y]: &[Places; 2], i: usize) -> usize {
+        (x.first + i) * self.channels.stride() + y.first * CHANNELS
     }
 
     /// The rows under the window, sampled along y.
     #[inline(always)]
     fn sample_rows(&self, places: &[Places; 2], work: &mut Work) {
-        for (row, line) in self.rows(places).zip(work.lines.chunks_exact_mut(self.width())) {
-            self.along[1].sample(&places[1], CHANNELS, &work.channels[row..], line);
+        let width = self.width();
+        for i in 0..places[0].count {
+            let line = &mut work.lines[i * width..(i + 1) * width];
+            self.along[1].sample(&places[1], CHANNELS, &work.channels[self.row(places, i)..], line);
         }
     }
 
@@ -83,20 +86,21 @@ impl Observe2d {
     #[inline(always)]
     fn see_back(&self, places: &[Places; 2], seen_bar: &[Real], work: &mut Work, bars: &mut Work, slide: bool) -> [Real; 2] {
         let ([x, y], width) = (places, self.width());
-        let mut slid = [0.0; 2];
+        let mut slid = [[0.0; 16]; 2];
         bars.lines[..x.count * width].fill(0.0);
         self.along[0].spread(x, width, seen_bar, bars.lines);
         if slide {
             self.sample_rows(places, work);
-            slid[0] = self.along[0].slide(x, width, work.lines, seen_bar);
+            self.along[0].slide(x, width, work.lines, seen_bar, &mut slid[0]);
         }
-        for (row, line_bar) in self.rows(places).zip(bars.lines.chunks_exact(width)) {
+        for i in 0..x.count {
+            let (row, line_bar) = (self.row(places, i), &bars.lines[i * width..(i + 1) * width]);
             self.along[1].spread(y, CHANNELS, line_bar, &mut bars.channels[row..]);
             if slide {
-                slid[1] += self.along[1].slide(y, CHANNELS, &work.channels[row..], line_bar);
+                self.along[1].slide(y, CHANNELS, &work.channels[row..], line_bar, &mut slid[1]);
             }
         }
-        slid
+        [sum_lanes(slid[0]), sum_lanes(slid[1])]
     }
 
     /// Working space for values, and the same for cotangents.
@@ -165,7 +169,8 @@ impl Op for Observe2d {
                         let seen_bar = &y_bar[m * image..][..image];
                         let slid = self.see_back(&places, seen_bar, &mut work, &mut work_bar, xi_bar.is_some());
                         if let Some(xi_bar) = &mut xi_bar {
-                            (0..2).for_each(|axis| xi_bar[2 * m + axis] += self.along[axis].inverse_dx() * slid[axis]);
+                            xi_bar[2 * m] += self.along[0].inverse_dx() * slid[0];
+                            xi_bar[2 * m + 1] += self.along[1].inverse_dx() * slid[1];
                         }
                     }
                     self.channels.pull_back(work_bar.channels, work_bar.plane);
@@ -175,7 +180,7 @@ impl Op for Observe2d {
                 if let Some(bar) = bars.get(input) {
                     vectorise(
                         #[inline(always)]
-                        || add(&mut bar[field.clone()], work_bar.plane, sign),
+                        || add(&mut bar[field.clone()], &work_bar.plane[..nodes], sign),
                     );
                 }
             }

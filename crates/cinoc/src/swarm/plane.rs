@@ -1,8 +1,9 @@
 //! Mobile agents on a rectangle.
 
-use super::{Advance, Compress, Features, Force2d, Fourier, Observation, Observe2d, Patch, Saturate, Swarm};
+use super::{Advance, Compress, Features, Force2d, Fourier, Nearest, Observation, Observe2d, Patch, Safety, Saturate, Swarm};
 use crate::Real;
 use crate::config::{ObserveConfig, SwarmConfig};
+use crate::disc::Disc;
 use cinoc_pde::Grid;
 use cinoc_tape::Var;
 use std::f64::consts::PI;
@@ -12,6 +13,7 @@ use std::sync::Arc;
 pub struct MobilePlane {
     config: SwarmConfig,
     lengths: [Real; 2],
+    tick_time: f64,
     points: usize,
     observe: Arc<Observe2d>,
     compress: Option<Arc<Compress>>,
@@ -19,6 +21,8 @@ pub struct MobilePlane {
     saturate: Arc<Saturate>,
     force: Arc<Force2d>,
     advance: Arc<Advance>,
+    nearest: Option<Arc<Nearest>>,
+    safety: Option<Arc<Safety>>,
 }
 
 impl MobilePlane {
@@ -29,6 +33,7 @@ impl MobilePlane {
         Self {
             config: swarm.clone(),
             lengths: [grid.lengths[0], grid.lengths[1]],
+            tick_time,
             points: observe.points,
             observe: Arc::new(Observe2d::new(grid, observe)),
             compress: (observe.compress > 0.0).then(|| Arc::new(Compress::new(observe.compress * observe.gain))),
@@ -36,7 +41,18 @@ impl MobilePlane {
             saturate: Arc::new(Saturate::new(vec![u, v, v])),
             force: Arc::new(Force2d::new(grid, swarm.sigma, scale)),
             advance: Arc::new(Advance::new(tick_time as Real, vec![0.0; 2], grid.lengths.clone())),
+            nearest: None,
+            safety: None,
         }
+    }
+
+    /// Among discs: agents see the nearest one if `seen`, and cannot enter any if the configuration asks for safety.
+    pub fn around(mut self, discs: &[Disc], margin: f64, seen: bool) -> Self {
+        let SwarmConfig { clearance, v_limit, safety, .. } = self.config;
+        self.nearest = seen.then(|| Arc::new(Nearest::new(discs.to_vec(), clearance)));
+        let layer = || Safety::new(discs.to_vec(), clearance, margin, self.tick_time, v_limit, self.lengths);
+        self.safety = safety.then(|| Arc::new(layer()));
+        self
     }
 }
 
@@ -50,7 +66,8 @@ impl Swarm for MobilePlane {
     }
 
     fn features(&self) -> Features {
-        Features { patch: Patch::Image { height: self.points, width: self.points, channels: 3 }, position: 16 }
+        let patch = Patch::Image { height: self.points, width: self.points, channels: 3 };
+        Features { patch, position: 16 + self.nearest.iter().len() * Nearest::WIDTH }
     }
 
     /// The first points, row by row, of the smallest square lattice that holds them all.
@@ -60,7 +77,9 @@ impl Swarm for MobilePlane {
         let side = (1..).find(|side| side * side >= agents).expect("a square above any number");
         let step = if side > 1 { (1.0 - 2.0 * margin) / (side - 1) as f64 } else { 0.0 };
         let place = |i: usize, axis: usize| ((margin + i as f64 * step) * self.lengths[axis] as f64) as Real;
-        (0..agents).flat_map(|i| [place(i / side, 0), place(i % side, 1)]).collect()
+        let mut xi: Vec<Real> = (0..agents).flat_map(|i| [place(i / side, 0), place(i % side, 1)]).collect();
+        self.settle(&mut xi);
+        xi
     }
 
     fn observe<'t>(&self, z: Var<'t>, target: Var<'t>, xi: Var<'t>) -> Observation<'t> {
@@ -68,11 +87,28 @@ impl Swarm for MobilePlane {
         if let Some(compress) = &self.compress {
             patch = patch.apply(compress);
         }
-        Observation { patch, position: xi.apply(&self.fourier) }
+        let mut position = xi.apply(&self.fourier);
+        if let Some(nearest) = &self.nearest {
+            position = position.join(xi.apply(nearest));
+        }
+        Observation { patch, position }
     }
 
     fn saturate<'t>(&self, raw: Var<'t>, strength: Var<'t>) -> Var<'t> {
         raw.tape().record(&self.saturate, [raw, strength])
+    }
+
+    fn filter<'t>(&self, action: Var<'t>, xi: Var<'t>) -> Var<'t> {
+        match &self.safety {
+            Some(safety) => action.tape().record(safety, [action, xi]),
+            None => action,
+        }
+    }
+
+    fn settle(&self, xi: &mut [Real]) {
+        if let Some(safety) = &self.safety {
+            safety.settle(xi);
+        }
     }
 
     fn actuate<'t>(&self, action: Var<'t>, xi: Var<'t>) -> Var<'t> {

@@ -2,7 +2,6 @@
 
 use crate::Real;
 use cinoc_pde::Grid;
-use cinoc_tape::kernel::math::sum_lanes;
 
 /// The most samples along an axis: their places live on the stack.
 pub const MOST: usize = 64;
@@ -36,34 +35,46 @@ impl Places {
     }
 }
 
+// Loops over indices: inside a function compiled for one instruction set, iterator adapters are not always inlined.
+
 /// `to = a + weight·(b − a)`.
 #[inline(always)]
 fn blend(to: &mut [Real], a: &[Real], b: &[Real], weight: Real) {
-    to.iter_mut().zip(a).zip(b).for_each(|((to, a), b)| *to = a + weight * (b - a));
+    let (a, b) = (&a[..to.len()], &b[..to.len()]);
+    for i in 0..to.len() {
+        to[i] = a[i] + weight * (b[i] - a[i]);
+    }
 }
 
 /// `to += factor·from`.
 #[inline(always)]
 pub fn add(to: &mut [Real], from: &[Real], factor: Real) {
-    to.iter_mut().zip(from).for_each(|(to, from)| *to += factor * from);
+    let to = &mut to[..from.len()];
+    for i in 0..from.len() {
+        to[i] += factor * from[i];
+    }
 }
 
-/// `Σ barᵢ(bᵢ − aᵢ)`.
+/// Adds `Σ barᵢ(bᵢ − aᵢ)` to running sums.
 #[inline(always)]
-fn change(bar: &[Real], a: &[Real], b: &[Real]) -> Real {
+fn change(sums: &mut Sums, bar: &[Real], a: &[Real], b: &[Real]) {
     let (a, b) = (&a[..bar.len()], &b[..bar.len()]);
-    let mut lanes = [0.0; 16];
-    let ((bar16, bar1), (a16, a1), (b16, b1)) = (bar.as_chunks::<16>(), a.as_chunks::<16>(), b.as_chunks::<16>());
-    for ((bar, a), b) in bar16.iter().zip(a16).zip(b16) {
+    let whole = bar.len() / 16 * 16;
+    let mut i = 0;
+    while i < whole {
+        let (bar, a, b) = (&bar[i..i + 16], &a[i..i + 16], &b[i..i + 16]);
         for l in 0..16 {
-            lanes[l] += bar[l] * (b[l] - a[l]);
+            sums[l] += bar[l] * (b[l] - a[l]);
         }
+        i += 16;
     }
-    for (l, ((bar, a), b)) in bar1.iter().zip(a1).zip(b1).enumerate() {
-        lanes[l] += bar * (b - a);
+    for i in whole..bar.len() {
+        sums[i - whole] += bar[i] * (b[i] - a[i]);
     }
-    sum_lanes(lanes)
 }
+
+/// Sixteen running sums.
+pub type Sums = [Real; 16];
 
 impl Samples {
     /// `points` samples over a window of width `window`, on nodes inside a frame of `frame` nodes on both sides.
@@ -102,16 +113,19 @@ impl Samples {
             true => at - self.nodes * (at / self.nodes).floor(),
             false => at.max(0.0).min(self.nodes - 1.0),
         };
-        places.first = (at + self.offsets[0]) as usize;
-        for (j, offset) in self.offsets.iter().enumerate() {
-            let t = at + offset;
-            let node = t as usize;
-            places.node[j] = node - places.first;
-            places.weight[j] = t - node as Real;
+        let start = at + self.offsets[0];
+        places.first = start as usize;
+        places.weight[0] = start - places.first as Real;
+        places.count = self.offsets.len() + 1;
+        if !self.by_cells {
+            for j in 0..self.offsets.len() {
+                let t = at + self.offsets[j];
+                let node = t as usize;
+                places.node[j] = node - places.first;
+                places.weight[j] = t - node as Real;
+            }
+            places.count = places.node[self.offsets.len() - 1] + 2;
         }
-        let last = self.offsets.len() - 1;
-        // Rounding may put the last sample into a neighbouring cell.
-        places.count = 2 + if self.by_cells { last } else { places.node[last] };
     }
 
     /// Samples `[points, width]` of nodes `[.., width]`, the first of which is [`Places::first`].
@@ -120,9 +134,9 @@ impl Samples {
         if self.by_cells {
             return blend(samples, nodes, &nodes[width..], places.weight[0]);
         }
-        for (j, sample) in samples.chunks_exact_mut(width).enumerate() {
-            let (before, behind) = nodes[places.node[j] * width..][..2 * width].split_at(width);
-            blend(sample, before, behind, places.weight[j]);
+        for j in 0..self.offsets.len() {
+            let (before, sample) = (&nodes[places.node[j] * width..], &mut samples[j * width..(j + 1) * width]);
+            blend(sample, before, &before[width..], places.weight[j]);
         }
     }
 
@@ -130,27 +144,32 @@ impl Samples {
     #[inline(always)]
     pub fn spread(&self, places: &Places, width: usize, samples_bar: &[Real], nodes_bar: &mut [Real]) {
         if self.by_cells {
-            add(nodes_bar, samples_bar, 1.0 - places.weight[0]);
-            return add(&mut nodes_bar[width..], samples_bar, places.weight[0]);
+            // Every node once: adding the two halves one after the other would wait for each store.
+            let (weight, count) = (places.weight[0], samples_bar.len());
+            add(nodes_bar, &samples_bar[..width], 1.0 - weight);
+            add(&mut nodes_bar[count..], &samples_bar[count - width..], weight);
+            let (nodes_bar, bar, before) = (&mut nodes_bar[width..count], &samples_bar[width..], &samples_bar[..count - width]);
+            for i in 0..nodes_bar.len() {
+                nodes_bar[i] += (1.0 - weight) * bar[i] + weight * before[i];
+            }
+            return;
         }
-        for (j, bar) in samples_bar.chunks_exact(width).enumerate() {
-            let (before, behind) = nodes_bar[places.node[j] * width..][..2 * width].split_at_mut(width);
+        for j in 0..self.offsets.len() {
+            let (before, bar) = (&mut nodes_bar[places.node[j] * width..], &samples_bar[j * width..(j + 1) * width]);
             add(before, bar, 1.0 - places.weight[j]);
-            add(behind, bar, places.weight[j]);
+            add(&mut before[width..], bar, places.weight[j]);
         }
     }
 
-    /// The adjoint of [`sample`](Self::sample) by the agent's position, counted in cells.
+    /// The adjoint of [`sample`](Self::sample) by the agent's position, counted in cells: adds to running sums.
     #[inline(always)]
-    pub fn slide(&self, places: &Places, width: usize, nodes: &[Real], samples_bar: &[Real]) -> Real {
+    pub fn slide(&self, places: &Places, width: usize, nodes: &[Real], samples_bar: &[Real], sums: &mut Sums) {
         if self.by_cells {
-            return change(samples_bar, nodes, &nodes[width..]);
+            return change(sums, samples_bar, nodes, &nodes[width..]);
         }
-        let mut sum = 0.0;
-        for (j, bar) in samples_bar.chunks_exact(width).enumerate() {
-            let (before, behind) = nodes[places.node[j] * width..][..2 * width].split_at(width);
-            sum += change(bar, before, behind);
+        for j in 0..self.offsets.len() {
+            let (before, bar) = (&nodes[places.node[j] * width..], &samples_bar[j * width..(j + 1) * width]);
+            change(sums, bar, before, &before[width..]);
         }
-        sum
     }
 }

@@ -78,7 +78,7 @@ impl Trainer {
         let policy = problem.policy()?;
         let params = policy.init(&mut Rng::new(seed, Stream::Init, 0));
         let train = &problem.config.train;
-        let (ticks, agents) = (problem.ticks, problem.config.swarm.agents);
+        let (ticks, agents) = (training_ticks(&problem), problem.config.swarm.agents);
         let count = train.batch.div_ceil(train.shard);
         let (keep, thrifty) = keeps(&problem, &*policy, &params, count);
         let shards = (0..count).map(|_| Rollout::new(ticks, train.segment, keep, agents).thrifty(thrifty)).collect();
@@ -235,6 +235,7 @@ fn disturb(problem: &Problem, rng: &mut Rng, batch: &mut Batch) {
             let moved = *xi as f64 + rng.uniform(-start_jitter, start_jitter);
             *xi = (moved as Real).clamp(0.0, lengths[i % lengths.len()]);
         }
+        problem.swarm.settle(&mut batch.xi[last..]);
     }
     let first = batch.strength.len() - batch.agents;
     if strongest > weakest && rng.uniform(0.0, 1.0) < strength_share {
@@ -246,6 +247,14 @@ fn disturb(problem: &Problem, rng: &mut Rng, batch: &mut Batch) {
                 *strength = 0.0;
             }
         }
+    }
+}
+
+/// Ticks of a training episode: the problem's, unless the recipe says fewer.
+fn training_ticks(problem: &Problem) -> usize {
+    match problem.config.train.ticks {
+        0 => problem.ticks,
+        ticks => ticks.min(problem.ticks),
     }
 }
 
@@ -269,12 +278,13 @@ fn keeps(problem: &Problem, policy: &dyn Policy, params: &Params, shards: usize)
 /// Bytes that recording a whole episode of `size` instances takes, from recording one segment.
 pub fn episode_bytes(problem: &Problem, policy: &dyn Policy, params: &Params, size: usize, thrifty: bool) -> usize {
     let train = &problem.config.train;
-    let segment = train.segment.min(problem.ticks);
+    let ticks = training_ticks(problem);
+    let segment = train.segment.min(ticks);
     let agents = problem.config.swarm.agents;
     let mut probe = Rollout::new(segment, segment, true, agents).thrifty(thrifty);
     let xi = problem.swarm.start(agents);
     let zero = vec![0.0; problem.stepper.grid().count()];
     (0..size).for_each(|_| probe.batch.push(&zero, &zero, &xi));
     probe.forward(problem, policy, params, true, &mut |_| {});
-    probe.bytes() * problem.ticks.div_ceil(segment)
+    probe.bytes() * ticks.div_ceil(segment)
 }

@@ -1,0 +1,67 @@
+//! What an agent knows of the keep-out disc next to it.
+
+use crate::Real;
+use crate::disc::{Bearing, Disc};
+use cinoc_tape::kernel::math::tanh;
+use cinoc_tape::{Cotangents, Inputs, Op, Shape};
+
+/// Distance at which an agent no longer cares how far a disc is.
+const FAR: Real = 0.2;
+
+/// Distance to the nearest disc, `tanh(h/0.2)` with `h = |ξ − c| − r − clearance`, and the unit vector towards it.
+/// Input `[batch, agents, 2]`; output `[batch, agents, 3]`.
+pub struct Nearest {
+    discs: Vec<Disc>,
+    clearance: Real,
+}
+
+impl Nearest {
+    /// Numbers per agent.
+    pub const WIDTH: usize = 3;
+
+    /// # Panics
+    /// Without discs.
+    pub fn new(discs: Vec<Disc>, clearance: f64) -> Self {
+        assert!(!discs.is_empty(), "the nearest of no discs");
+        Self { discs, clearance: clearance as Real }
+    }
+
+    fn bearing(&self, xi: [Real; 2]) -> Bearing {
+        let each = self.discs.iter().map(|disc| disc.bearing(xi));
+        each.reduce(|a, b| if b.gap < a.gap { b } else { a }).expect("at least one disc")
+    }
+}
+
+impl Op for Nearest {
+    fn name(&self) -> &'static str {
+        "nearest"
+    }
+
+    fn shape(&self, x: &[Shape]) -> Shape {
+        assert_eq!(x[0].last(), 2, "nearest: positions {:?}", x[0]);
+        x[0].with_last(Self::WIDTH)
+    }
+
+    fn forward(&self, x: &Inputs, y: &mut [Real], _: &mut [Real], _: &mut [Real]) {
+        for (y, &xi) in y.as_chunks_mut::<3>().0.iter_mut().zip(x[0].as_chunks::<2>().0) {
+            let Bearing { gap, outward: [nx, ny], .. } = self.bearing(xi);
+            *y = [tanh((gap - self.clearance) / FAR), -nx, -ny];
+        }
+    }
+
+    fn vjp(&self, x: &Inputs, y: &[Real], y_bar: &[Real], _: &[Real], bars: &mut Cotangents, _: &mut [Real]) {
+        let Some(xi_bar) = bars.get(0) else { return };
+        let (y, y_bar) = (y.as_chunks::<3>().0, y_bar.as_chunks::<3>().0);
+        for (m, (xi_bar, &xi)) in xi_bar.as_chunks_mut::<2>().0.iter_mut().zip(x[0].as_chunks::<2>().0).enumerate() {
+            let Bearing { distance, outward: n, .. } = self.bearing(xi);
+            if distance > 0.0 {
+                let [nearer, x_bar, y_bar] = y_bar[m];
+                let outwards = nearer * (1.0 - y[m][0] * y[m][0]) / FAR;
+                // Only moves across the line of sight turn it.
+                let along = x_bar * n[0] + y_bar * n[1];
+                xi_bar[0] += outwards * n[0] - (x_bar - along * n[0]) / distance;
+                xi_bar[1] += outwards * n[1] - (y_bar - along * n[1]) / distance;
+            }
+        }
+    }
+}
