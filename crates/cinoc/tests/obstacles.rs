@@ -92,7 +92,7 @@ fn agents_see_the_nearest_disc() {
 #[test]
 fn what_agents_see_of_discs_joins_the_features_of_their_place() {
     let problem = Problem::new(config("heat2d_obstacles", &["observe.obstacles=true", "physics.ticks=3"])).unwrap();
-    assert_eq!(problem.swarm.features(), (432, 19));
+    assert_eq!(problem.swarm.features().position, 19);
     let policy = problem.policy().unwrap();
     let params = policy.init(&mut Rng::new(1, Stream::Init, 0));
     let mut rollout = common::rollout(&problem, 2, 1, true);

@@ -191,33 +191,58 @@ impl Forward<'_> {
                 let mut left = self.padded.as_ptr().add(self.sizes.window(row, column) + line * self.sizes.pitch());
                 // Three numbers at once: a run is a multiple of three long, and addresses are worked out less often.
                 for _ in 0..inputs {
-                    for k in 0..3 {
-                        let mut w = [lane::splat(simd, 0.0); V];
-                        for v in 0..V {
-                            w[v] = lane::load(simd, right.add(k * width + v * lanes));
-                        }
-                        for r in 0..R {
-                            let x = lane::splat(simd, *left.add(r * step + k));
-                            for v in 0..V {
-                                sum[r][v] = lane::fma(simd, x, w[v], sum[r][v]);
-                            }
-                        }
-                    }
+                    add(simd, left, step, right, &mut sum);
+                    add(simd, left.add(1), step, right.add(width), &mut sum);
+                    add(simd, left.add(2), step, right.add(2 * width), &mut sum);
                     left = left.wrapping_add(3);
                     right = right.wrapping_add(3 * width);
                 }
             }
+            let floor = lane::splat(simd, if self.relu { 0.0 } else { Real::NEG_INFINITY });
             let y = self.y.add((row * self.sizes.result().1 + column) * outputs + j);
-            for r in 0..R {
-                for v in 0..V {
-                    let z = if self.relu { lane::max(simd, sum[r][v], lane::splat(simd, 0.0)) } else { sum[r][v] };
-                    let left = outputs.saturating_sub(j + v * lanes);
-                    if left >= lanes {
-                        lane::store(simd, y.add(r * outputs + v * lanes), z);
-                    } else if left > 0 {
-                        lane::store_masked(simd, lane::first(simd, left), y.add(r * outputs + v * lanes), z);
+            if outputs - j >= V * lanes {
+                for r in 0..R {
+                    for v in 0..V {
+                        lane::store(simd, y.add(r * outputs + v * lanes), lane::max(simd, sum[r][v], floor));
                     }
                 }
+                return;
+            }
+            // A copy, so that the sums themselves can stay in registers.
+            let copy = sum;
+            for (r, sum) in copy.iter().enumerate() {
+                for (v, sum) in sum.iter().enumerate() {
+                    let left = (outputs - j).saturating_sub(v * lanes).min(lanes);
+                    lane::store_masked(
+                        simd,
+                        lane::first(simd, left),
+                        y.add(r * outputs + v * lanes),
+                        lane::max(simd, *sum, floor),
+                    );
+                }
+            }
+        }
+    }
+}
+
+/// Adds the products of one number of each of `R` windows, `step` apart, with `V` vectors of weights.
+#[inline(always)]
+unsafe fn add<S: Simd, const R: usize, const V: usize>(
+    simd: S,
+    left: *const Real,
+    step: usize,
+    right: *const Real,
+    sum: &mut [[lane::Vector<S>; V]; R],
+) {
+    unsafe {
+        let mut w = [lane::splat(simd, 0.0); V];
+        for v in 0..V {
+            w[v] = lane::load(simd, right.add(v * lane::count::<S>()));
+        }
+        for r in 0..R {
+            let x = lane::splat(simd, *left.add(r * step));
+            for v in 0..V {
+                sum[r][v] = lane::fma(simd, x, w[v], sum[r][v]);
             }
         }
     }
