@@ -241,7 +241,8 @@ pub(super) mod lane {
     use super::*;
 
     macro_rules! lanes {
-        ($vectors:ident, $masks:ident, $int:ty, $splat:ident, $fma:ident, $between:ident, $load:ident, $store:ident) => {
+        ($vectors:ident, $masks:ident, $int:ty, $splat:ident, $fma:ident, $add:ident, $sub:ident, $mul:ident, $neg:ident,
+         $between:ident, $load:ident, $store:ident) => {
             pub type Vector<S> = <S as Simd>::$vectors;
             pub type Mask<S> = pulp::MemMask<<S as Simd>::$masks>;
             #[inline(always)]
@@ -251,6 +252,23 @@ pub(super) mod lane {
             #[inline(always)]
             pub fn fma<S: Simd>(simd: S, a: Vector<S>, b: Vector<S>, c: Vector<S>) -> Vector<S> {
                 simd.$fma(a, b, c)
+            }
+            #[inline(always)]
+            pub fn add<S: Simd>(simd: S, a: Vector<S>, b: Vector<S>) -> Vector<S> {
+                simd.$add(a, b)
+            }
+            #[inline(always)]
+            pub fn sub<S: Simd>(simd: S, a: Vector<S>, b: Vector<S>) -> Vector<S> {
+                simd.$sub(a, b)
+            }
+            #[inline(always)]
+            pub fn mul<S: Simd>(simd: S, a: Vector<S>, b: Vector<S>) -> Vector<S> {
+                simd.$mul(a, b)
+            }
+            /// c − a·b
+            #[inline(always)]
+            pub fn sub_product<S: Simd>(simd: S, c: Vector<S>, a: Vector<S>, b: Vector<S>) -> Vector<S> {
+                simd.$fma(simd.$neg(a), b, c)
             }
             #[inline(always)]
             pub fn first<S: Simd>(simd: S, count: usize) -> Mask<S> {
@@ -267,9 +285,35 @@ pub(super) mod lane {
         };
     }
     #[cfg(not(feature = "f64"))]
-    lanes!(f32s, m32s, u32, splat_f32s, mul_add_e_f32s, mask_between_m32s, mask_load_ptr_f32s, mask_store_ptr_f32s);
+    lanes!(
+        f32s,
+        m32s,
+        u32,
+        splat_f32s,
+        mul_add_e_f32s,
+        add_f32s,
+        sub_f32s,
+        mul_f32s,
+        neg_f32s,
+        mask_between_m32s,
+        mask_load_ptr_f32s,
+        mask_store_ptr_f32s
+    );
     #[cfg(feature = "f64")]
-    lanes!(f64s, m64s, u64, splat_f64s, mul_add_e_f64s, mask_between_m64s, mask_load_ptr_f64s, mask_store_ptr_f64s);
+    lanes!(
+        f64s,
+        m64s,
+        u64,
+        splat_f64s,
+        mul_add_e_f64s,
+        add_f64s,
+        sub_f64s,
+        mul_f64s,
+        neg_f64s,
+        mask_between_m64s,
+        mask_load_ptr_f64s,
+        mask_store_ptr_f64s
+    );
 
     #[inline(always)]
     pub unsafe fn load<S: Simd>(_: S, from: *const Real) -> Vector<S> {

@@ -1,14 +1,16 @@
-//! The hot loops: matrix products, activations, aligned memory. The only module with `unsafe`.
+//! The hot loops: matrix products, Fourier transforms, activations, aligned memory. The only module with `unsafe`.
 //!
 //! Instruction sets are chosen at run time (`pulp`), so one binary is fast on AVX2 and AVX-512 machines and correct on any.
-//! Two styles are used. Register-blocked products need explicit vectors ([`gemm`]). Element-wise loops are written plainly
+//! Two styles are used. Register-blocked products need explicit vectors ([`gemm`], [`fft`]). Element-wise loops are written plainly
 //! and compiled once per instruction set by [`vectorise`].
 #![allow(unsafe_code)]
 
 pub mod buffer;
+pub mod fft;
 pub mod gemm;
 pub mod math;
 pub mod peak;
+pub mod transpose;
 
 use std::sync::OnceLock;
 
