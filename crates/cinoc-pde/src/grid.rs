@@ -24,6 +24,11 @@ impl Grid {
         Self { nodes: vec![nodes], lengths: vec![length], periodic: true }
     }
 
+    /// A torus.
+    pub fn torus(nodes: [usize; 2], lengths: [Real; 2]) -> Self {
+        Self { nodes: nodes.into(), lengths: lengths.into(), periodic: true }
+    }
+
     /// Number of nodes in all.
     pub fn count(&self) -> usize {
         self.nodes.iter().product()

@@ -1,7 +1,17 @@
 //! The operations that solvers are made of.
 
+mod fourier;
+mod real_fft;
+mod spectrum;
+mod symbol;
 mod theta_step;
+mod transform;
 mod tridiagonal;
 
+pub use fourier::Fourier;
+pub use real_fft::RealFft;
+pub use spectrum::{ToSpectrum, ToValues};
+pub use symbol::Symbol;
 pub use theta_step::ThetaStep;
+pub use transform::Transform;
 pub use tridiagonal::Tridiagonal;
