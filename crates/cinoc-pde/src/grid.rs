@@ -45,6 +45,11 @@ impl Grid {
         self.lengths[axis] as f64 / cells as f64
     }
 
+    /// The smallest wavenumber along each axis, 2π/L.
+    pub fn wavenumber_units(&self) -> Vec<f64> {
+        self.lengths.iter().map(|&length| std::f64::consts::TAU / length as f64).collect()
+    }
+
     /// Positions of the nodes along an axis.
     pub fn positions(&self, axis: usize) -> Vec<f64> {
         let dx = self.spacing(axis);

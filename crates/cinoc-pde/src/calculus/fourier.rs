@@ -4,7 +4,6 @@ use super::{Symbol, ToSpectrum, ToValues, Transform};
 
 use crate::{Grid, Real};
 use cinoc_tape::Var;
-use std::f64::consts::TAU;
 use std::sync::Arc;
 
 /// Transforms, derivatives and products of periodic fields: what the nonlinear term of a spectral equation is written with.
@@ -27,7 +26,7 @@ impl Fourier {
     pub fn new(grid: &Grid) -> Self {
         let transform = Transform::new(grid);
         let modes = modes(&grid.nodes);
-        let scale: Vec<f64> = grid.lengths.iter().map(|&l| TAU / l as f64).collect();
+        let scale = grid.wavenumber_units();
         let wavenumbers = modes.iter().map(|j| j.iter().zip(&scale).map(|(&j, s)| j as f64 * s).collect()).collect();
         let inside = |j: i64, axis: usize, times: usize| (times as i64 * j).unsigned_abs() < grid.nodes[axis] as u64;
         let derivative = |axis: usize| {
@@ -49,6 +48,11 @@ impl Fourier {
             modes,
             wavenumbers,
         }
+    }
+
+    /// The wavenumbers along each axis of each mode.
+    pub fn wavenumbers(&self) -> &[Vec<f64>] {
+        &self.wavenumbers
     }
 
     /// A real symbol `σ(k)`, a function of the wavenumber along each axis.

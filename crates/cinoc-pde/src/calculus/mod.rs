@@ -1,6 +1,8 @@
 //! The operations that solvers are made of.
 
 mod fourier;
+mod lines;
+mod packed;
 mod real_fft;
 mod spectrum;
 mod symbol;
@@ -9,6 +11,8 @@ mod transform;
 mod tridiagonal;
 
 pub use fourier::Fourier;
+pub use lines::Lines;
+pub use packed::{Layout, OddSymbol, coefficients, combine};
 pub use real_fft::RealFft;
 pub use spectrum::{ToSpectrum, ToValues};
 pub use symbol::Symbol;
