@@ -107,8 +107,8 @@ fn etdrk4_is_of_fourth_order() {
         run(&SpectralStepper::new(equation, Etdrk4, 2.0, Substeps::Fixed(substeps)), start, &[], steps)
     };
     let start = after(&wave(64, 2, 1.0).iter().zip(wave(64, 3, 0.5)).map(|(a, b)| a + b).collect::<Vec<_>>(), 100, 10);
-    let exact = after(&start, 640, 1);
-    let order = (difference(&after(&start, 20, 1), &exact) / difference(&after(&start, 40, 1), &exact)).log2();
+    let exact = after(&start, 1280, 1);
+    let order = (difference(&after(&start, 80, 1), &exact) / difference(&after(&start, 160, 1), &exact)).log2();
     assert!((order - 4.0).abs() < 0.2, "order {order}");
 }
 

@@ -17,6 +17,7 @@ pub struct Fourier {
     to_values: Arc<ToValues>,
     derivatives: Vec<Arc<Symbol>>,
     two_thirds: Arc<Symbol>,
+    without_mean: Arc<Symbol>,
     padded: Option<(Arc<ToValues>, Arc<ToSpectrum>)>,
 }
 
@@ -38,6 +39,7 @@ impl Fourier {
         Self {
             derivatives: (0..grid.dimensions()).map(derivative).collect(),
             two_thirds: Arc::new(Symbol::real(modes.iter().map(|j| kept(j) as u8 as Real).collect())),
+            without_mean: Arc::new(Symbol::real(modes.iter().map(|j| j.iter().any(|&j| j != 0) as u8 as Real).collect())),
             padded: four.then(|| {
                 let padded = Transform::padded(grid);
                 (Arc::new(ToValues(padded.clone())), Arc::new(ToSpectrum(padded)))
@@ -86,6 +88,11 @@ impl Fourier {
     /// grid and cut like this, is free of aliasing.
     pub fn dealias<'t>(&self, z_hat: Var<'t>) -> Var<'t> {
         z_hat.apply(&self.two_thirds)
+    }
+
+    /// Drops the mean of the field.
+    pub fn remove_mean<'t>(&self, z_hat: Var<'t>) -> Var<'t> {
+        z_hat.apply(&self.without_mean)
     }
 
     /// Values on a grid with half as many nodes again along each axis, for products by the 3/2 rule. Nyquist modes are dropped.

@@ -27,7 +27,7 @@ impl Lines {
 
     /// The spectrum of values as [`values`](Self::values) gives them.
     pub fn spectrum(&self, values: &[Real], state: &mut [Real], work: &mut [Real]) {
-        self.fft.forward(values, state, work);
+        self.fft.forward(values, state, 1.0, work);
     }
 
     /// Working space for either.

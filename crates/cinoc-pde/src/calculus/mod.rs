@@ -3,6 +3,7 @@
 mod fourier;
 mod lines;
 mod packed;
+mod plane;
 mod real_fft;
 mod spectrum;
 mod symbol;
@@ -12,7 +13,8 @@ mod tridiagonal;
 
 pub use fourier::Fourier;
 pub use lines::Lines;
-pub use packed::{Layout, OddSymbol, coefficients, combine};
+pub use packed::{Layout, OddSymbol, coefficients, combine, scale};
+pub use plane::Plane;
 pub use real_fft::RealFft;
 pub use spectrum::{ToSpectrum, ToValues};
 pub use symbol::Symbol;

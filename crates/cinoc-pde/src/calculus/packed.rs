@@ -79,6 +79,14 @@ pub fn coefficients(layout: &dyn Layout, sigma: impl Fn(&[i64]) -> f64) -> Vec<R
     layout.modes().iter().map(|j| sigma(j) as Real).collect()
 }
 
+/// `x = coefficient·x`, number by number.
+pub fn scale(coefficients: &[Real], x: &mut [Real]) {
+    vectorise(
+        #[inline(always)]
+        || x.iter_mut().zip(coefficients).for_each(|(x, c)| *x *= c),
+    );
+}
+
 /// `y = Σ coefficient·x` over the terms, number by number. Numbers below 1e-30 become zero: modes that die out would otherwise end as
 /// denormal numbers, which are slow.
 pub fn combine(terms: &[(&[Real], &[Real])], y: &mut [Real]) {

@@ -54,26 +54,27 @@ impl RealFft {
         self.rows == self.length / 2
     }
 
-    /// `Xₖ = Σ xⱼ e^(−2πi jk/n)`: n rows of reals to packed rows.
-    pub fn forward(&self, x: &[Real], y: &mut [Real], work: &mut [Real]) {
+    /// `Xₖ = scale·Σ xⱼ e^(−2πi jk/n)`: n rows of reals to packed rows.
+    pub fn forward(&self, x: &[Real], y: &mut [Real], scale: Real, work: &mut [Real]) {
         let (c, work) = work.split_at_mut(self.length * WIDTH);
         self.half.run(Direction::Forward, x, c, work);
         let (half, rows) = (self.length / 2, self.rows);
         let (c, y) = (c.as_chunks::<WIDTH>().0, &mut y.as_chunks_mut::<WIDTH>().0[..2 * rows]);
+        let share = 0.5 * scale;
         vectorise(
             #[inline(always)]
             || {
                 for i in 0..WIDTH {
-                    y[0][i] = c[0][i] + c[1][i];
-                    y[1][i] = if self.full() { c[0][i] - c[1][i] } else { 0.0 };
+                    y[0][i] = scale * (c[0][i] + c[1][i]);
+                    y[1][i] = if self.full() { scale * (c[0][i] - c[1][i]) } else { 0.0 };
                 }
                 for (k, &[cos, sin]) in self.turns.iter().enumerate().skip(1) {
                     let l = half - k;
                     let [(a, b), (p, q)] = [k, l].map(|k| (&c[2 * k], &c[2 * k + 1]));
                     let mut z = [ZERO; 4];
                     for i in 0..WIDTH {
-                        let (even_re, even_im) = (0.5 * (a[i] + p[i]), 0.5 * (b[i] - q[i]));
-                        let (odd_re, odd_im) = (0.5 * (b[i] + q[i]), 0.5 * (p[i] - a[i]));
+                        let (even_re, even_im) = (share * (a[i] + p[i]), share * (b[i] - q[i]));
+                        let (odd_re, odd_im) = (share * (b[i] + q[i]), share * (p[i] - a[i]));
                         let (re, im) = (cos * odd_re - sin * odd_im, cos * odd_im + sin * odd_re);
                         (z[0][i], z[1][i]) = (even_re + re, even_im + im);
                         (z[2][i], z[3][i]) = (even_re - re, im - even_im);
@@ -134,7 +135,7 @@ mod tests {
             let fft = RealFft::new(n);
             let x = noise(n * WIDTH, 1);
             let (mut y, mut back, mut work) = (vec![0.0; n * WIDTH], vec![0.0; n * WIDTH], vec![Real::NAN; fft.work()]);
-            fft.forward(&x, &mut y, &mut work);
+            fft.forward(&x, &mut y, 1.0, &mut work);
             fft.inverse(&y, &mut back, 1.0 / n as Real, &mut work);
             let limit = if cfg!(feature = "f64") { 1e-12 } else { 2e-5 };
             for column in 0..WIDTH {
@@ -161,8 +162,8 @@ mod tests {
         let x = noise(24 * WIDTH, 2);
         let (mut full, mut few) = (vec![0.0; 24 * WIDTH], vec![0.0; 8 * ROW]);
         let mut work = vec![0.0; all.work()];
-        all.forward(&x, &mut full, &mut work);
-        low.forward(&x, &mut few, &mut work);
+        all.forward(&x, &mut full, 1.0, &mut work);
+        low.forward(&x, &mut few, 1.0, &mut work);
         assert_eq!((&few[..WIDTH], &few[ROW..]), (&full[..WIDTH], &full[ROW..8 * ROW]));
         full[WIDTH..ROW].fill(0.0);
         full[8 * ROW..].fill(0.0);

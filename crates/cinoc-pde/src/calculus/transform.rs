@@ -125,7 +125,7 @@ impl Transform {
                 let row = &values[(first + lane) * my..][..my];
                 row.iter().enumerate().for_each(|(y, value)| a[y * WIDTH + lane] = *value);
             }
-            self.rows.forward(a, b, work);
+            self.rows.forward(a, b, 1.0, work);
             for lane in 0..lanes {
                 let row = &mut middle[(first + lane) * (half + 1) * 2..][..(half + 1) * 2];
                 for (k, mode) in row[..2 * half].chunks_exact_mut(2).enumerate() {
