@@ -101,21 +101,25 @@ pub fn combine(terms: &[(&[Real], &[Real])], y: &mut [Real]) {
 }
 
 fn combine_all<const N: usize>(terms: [(&[Real], &[Real]); N], y: &mut [Real]) {
-    let y = y.as_chunks_mut::<WIDTH>().0;
-    let terms = terms.map(|(c, x)| (&c.as_chunks::<WIDTH>().0[..y.len()], &x.as_chunks::<WIDTH>().0[..y.len()]));
+    let rows = y.len() / WIDTH;
+    let factors: [&[[Real; WIDTH]]; N] = std::array::from_fn(|n| &terms[n].0.as_chunks().0[..rows]);
+    let states: [&[[Real; WIDTH]]; N] = std::array::from_fn(|n| &terms[n].1.as_chunks().0[..rows]);
+    let y = &mut y.as_chunks_mut::<WIDTH>().0[..rows];
     vectorise(
         #[inline(always)]
         || {
-            for (row, y) in y.iter_mut().enumerate() {
+            for row in 0..rows {
                 let mut sum = [0.0; WIDTH];
-                for (c, x) in &terms {
+                for n in 0..N {
+                    let (c, x) = (&factors[n][row], &states[n][row]);
                     for i in 0..WIDTH {
-                        sum[i] += c[row][i] * x[row][i];
+                        sum[i] += c[i] * x[i];
                     }
                 }
-                for i in 0..WIDTH {
-                    y[i] = if sum[i].abs() < 1e-30 { 0.0 } else { sum[i] };
+                for sum in &mut sum {
+                    *sum = if sum.abs() < 1e-30 { 0.0 } else { *sum };
                 }
+                y[row] = sum;
             }
         },
     );

@@ -70,7 +70,7 @@ impl RealFft {
                 }
                 for (k, &[cos, sin]) in self.turns.iter().enumerate().skip(1) {
                     let l = half - k;
-                    let [(a, b), (p, q)] = [k, l].map(|k| (&c[2 * k], &c[2 * k + 1]));
+                    let (a, b, p, q) = (&c[2 * k], &c[2 * k + 1], &c[2 * l], &c[2 * l + 1]);
                     let mut z = [ZERO; 4];
                     for i in 0..WIDTH {
                         let (even_re, even_im) = (share * (a[i] + p[i]), share * (b[i] - q[i]));
@@ -105,7 +105,8 @@ impl RealFft {
                 }
                 for (k, &[cos, sin]) in self.turns.iter().enumerate().skip(1) {
                     let l = half - k;
-                    let [(a, b), (p, q)] = [k, l].map(|k| if k < rows { (&y[2 * k], &y[2 * k + 1]) } else { (&ZERO, &ZERO) });
+                    let (a, b) = if k < rows { (&y[2 * k], &y[2 * k + 1]) } else { (&ZERO, &ZERO) };
+                    let (p, q) = if l < rows { (&y[2 * l], &y[2 * l + 1]) } else { (&ZERO, &ZERO) };
                     let mut z = [ZERO; 4];
                     for i in 0..WIDTH {
                         let (even_re, even_im) = (scale * (a[i] + p[i]), scale * (b[i] - q[i]));

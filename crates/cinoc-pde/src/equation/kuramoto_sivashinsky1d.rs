@@ -72,18 +72,20 @@ impl Nonlinear for SquareFlux {
     }
 
     fn work(&self) -> usize {
-        self.lines.size() + self.lines.transform_work()
+        2 * self.lines.size() + self.lines.transform_work()
     }
 
     fn prepare(&self, z_hat: &[Real], kept: &mut [Real], work: &mut [Real]) {
         self.lines.values(z_hat, kept, work);
     }
 
-    fn finish(&self, kept: &[Real], rate_hat: &mut [Real], work: &mut [Real]) {
+    fn finish(&self, kept: &[Real], f_hat: &[Real], rate_hat: &mut [Real], work: &mut [Real]) {
         let (square, work) = work.split_at_mut(self.lines.size());
+        let (square_hat, work) = work.split_at_mut(self.lines.size());
         square.iter_mut().zip(kept).for_each(|(square, z)| *square = z * z);
-        self.lines.spectrum(square, rate_hat, work);
-        self.derivative.apply_in_place(1.0, rate_hat);
+        self.lines.spectrum(square, square_hat, work);
+        rate_hat.copy_from_slice(f_hat);
+        self.derivative.apply(1.0, square_hat, rate_hat, true);
     }
 
     fn vjp(&self, kept: &[Real], rate_bar: &mut [Real], z_bar: &mut [Real], work: &mut [Real]) {

@@ -94,7 +94,7 @@ impl Nonlinear for HalfSlopeSquared {
         }
     }
 
-    fn finish(&self, kept: &[Real], rate_hat: &mut [Real], work: &mut [Real]) {
+    fn finish(&self, kept: &[Real], f_hat: &[Real], rate_hat: &mut [Real], work: &mut [Real]) {
         let (sum, work) = work.split_at_mut(self.plane.size());
         let (x, y) = kept.split_at(self.plane.size());
         vectorise(
@@ -102,7 +102,10 @@ impl Nonlinear for HalfSlopeSquared {
             || sum.iter_mut().zip(x.iter().zip(y)).for_each(|(sum, (x, y))| *sum = x * x + y * y),
         );
         self.plane.spectrum(sum, rate_hat, work);
-        scale(&self.cut, rate_hat);
+        vectorise(
+            #[inline(always)]
+            || rate_hat.iter_mut().zip(&self.cut).zip(f_hat).for_each(|((rate, cut), f)| *rate = cut * *rate + f),
+        );
     }
 
     fn vjp(&self, kept: &[Real], rate_bar: &mut [Real], z_bar: &mut [Real], work: &mut [Real]) {

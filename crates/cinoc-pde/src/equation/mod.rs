@@ -4,11 +4,13 @@ mod fisher_kpp;
 mod heat;
 mod kuramoto_sivashinsky1d;
 mod kuramoto_sivashinsky2d;
+mod vorticity2d;
 
 pub use fisher_kpp::FisherKpp;
 pub use heat::Heat1d;
 pub use kuramoto_sivashinsky1d::KuramotoSivashinsky1d;
 pub use kuramoto_sivashinsky2d::KuramotoSivashinsky2d;
+pub use vorticity2d::Vorticity2d;
 
 use crate::{Grid, Real};
 use cinoc_tape::Var;

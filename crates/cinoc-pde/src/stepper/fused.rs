@@ -91,12 +91,6 @@ impl FusedStep {
         self.plans.iter().find(|plan| self.substeps.fits(speed, self.tick, plan.substeps))
     }
 
-    /// The rate at a stage, N + force.
-    fn rate(&self, kept: &[Real], f_hat: &[Real], rate: &mut [Real], work: &mut [Real]) {
-        self.nonlinear.finish(kept, rate, work);
-        rate.iter_mut().zip(f_hat).for_each(|(rate, f)| *rate += f);
-    }
-
     /// The next stage (or state) of a line of the scheme.
     fn mix(&self, plan: &Plan<Vec<Real>>, line: usize, z: &[Real], rates: &[Real], next: &mut [Real]) {
         let mix = &plan.lines[line];
@@ -129,7 +123,7 @@ impl FusedStep {
             if stage > 0 || !begun {
                 let at: &[Real] = if stage == 0 { z } else { next };
                 self.nonlinear.prepare(at, &mut kept[..keep], work);
-                self.rate(&kept[..keep], f_hat, &mut rates[stage * size..][..size], work);
+                self.nonlinear.finish(&kept[..keep], f_hat, &mut rates[stage * size..][..size], work);
             }
             self.mix(plan, stage, z, &rates[..(stage + 1) * size], next);
         }
@@ -143,7 +137,7 @@ impl FusedStep {
             let kept = &mut kept[stage * keep..][..keep];
             self.nonlinear.prepare(if stage == 0 { z } else { next }, kept, work);
             if stage + 1 < stages {
-                self.rate(kept, f_hat, &mut rates[stage * size..][..size], work);
+                self.nonlinear.finish(kept, f_hat, &mut rates[stage * size..][..size], work);
                 self.mix(plan, stage, z, &rates[..(stage + 1) * size], next);
             }
         }
@@ -214,7 +208,7 @@ impl Op for FusedStep {
                 y.fill(Real::NAN);
                 continue;
             };
-            self.rate(&kept[..self.nonlinear.kept()], f_hat, &mut rates[..size], work);
+            self.nonlinear.finish(&kept[..self.nonlinear.kept()], f_hat, &mut rates[..size], work);
             let every = self.every(substeps);
             for substep in 0..substeps {
                 if substep.is_multiple_of(every) {

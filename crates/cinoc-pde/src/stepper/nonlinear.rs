@@ -19,8 +19,8 @@ pub trait Nonlinear: Send + Sync {
     /// The first half of N(z): the values in space from which the second half and the derivative follow.
     fn prepare(&self, z_hat: &[Real], kept: &mut [Real], work: &mut [Real]);
 
-    /// The second half: the spectrum of N(z).
-    fn finish(&self, kept: &[Real], rate_hat: &mut [Real], work: &mut [Real]);
+    /// The second half: the spectrum of N(z) + f.
+    fn finish(&self, kept: &[Real], f_hat: &[Real], rate_hat: &mut [Real], work: &mut [Real]);
 
     /// `z_bar = (∂N/∂z)ᵀ rate_bar`; cotangents are spectra of the cotangents of fields. `rate_bar` is used up.
     fn vjp(&self, kept: &[Real], rate_bar: &mut [Real], z_bar: &mut [Real], work: &mut [Real]);

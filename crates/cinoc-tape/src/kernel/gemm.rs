@@ -324,6 +324,7 @@ pub(super) mod lane {
         unsafe { to.cast::<Vector<S>>().write_unaligned(x) }
     }
     /// Numbers per vector.
+    #[inline(always)]
     pub const fn count<S: Simd>() -> usize {
         size_of::<Vector<S>>() / size_of::<Real>()
     }
