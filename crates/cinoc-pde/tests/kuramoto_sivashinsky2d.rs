@@ -3,6 +3,7 @@
 mod common;
 
 use cinoc_pde::equation::KuramotoSivashinsky2d;
+use cinoc_pde::sampler::waves_with_noise;
 use cinoc_pde::stepper::{Etdrk4, SpectralStepper, Substeps};
 use cinoc_pde::{Grid, Real, Stepper};
 use cinoc_tape::check::{assert_derivative, noise};
@@ -80,4 +81,16 @@ fn etdrk4_is_of_fourth_order() {
     let exact = after(320);
     let order = (difference(&after(20), &exact) / difference(&after(40), &exact)).log2();
     assert!((order - 4.0).abs() < 0.3, "order {order}");
+}
+
+#[test]
+fn a_hundred_starts_stay_finite() {
+    let grid = grid(64);
+    let stepper = KuramotoSivashinsky2d::stepper(grid.clone(), 0.1, 20);
+    let start = |seed: u64| {
+        let numbers: Vec<f64> = noise(4096, seed).iter().map(|&n| n as f64).collect();
+        waves_with_noise(&grid, [0.1 * seed as f64, 0.2 * seed as f64, 0.3 * seed as f64], &numbers)
+    };
+    let end = run(&stepper, &(0..100).flat_map(start).collect::<Vec<_>>(), &[], 3);
+    assert!(end.iter().all(|z| z.abs() < 10.0));
 }

@@ -3,6 +3,7 @@
 mod common;
 
 use cinoc_pde::equation::Vorticity2d;
+use cinoc_pde::sampler::random_vorticity;
 use cinoc_pde::stepper::{Rk4, SpectralStepper, Substeps};
 use cinoc_pde::{Grid, Real, Stepper};
 use cinoc_tape::check::{assert_derivative, noise};
@@ -128,4 +129,40 @@ fn too_fast_a_flow_is_given_up() {
     assert!(end[..1024].iter().all(|z| z.is_finite()) && end[1024..].iter().all(|z| z.is_nan()));
     // The other field of the batch is what it would be alone.
     assert_eq!(end[..1024], run(&stepper, &both[..1024], &[], 1));
+}
+
+/// Nearly normal numbers.
+fn normal(count: usize, seed: u64) -> Vec<f64> {
+    noise(4 * count, seed).chunks_exact(4).map(|n| n.iter().map(|&n| n as f64).sum::<f64>() * 0.75_f64.sqrt()).collect()
+}
+
+#[test]
+fn strong_held_pushes_do_not_blow_up() {
+    let grid = grid(64);
+    let stepper = Vorticity2d::stepper(grid.clone(), 5e-4, 0.01, Substeps::Courant(Vorticity2d::COURANT));
+    let start = random_vorticity(&grid, 10.0 * TAU, 0.8, &normal(4096, 1));
+    let near = |d: f64| d - d.round();
+    let mut force = vec![0.0; 4096];
+    // All pushes of one half of the square have one sign, which spins up the fastest flow.
+    for agent in 0..64 {
+        let u = if agent < 32 { 75.0 } else { -75.0 };
+        for (i, f) in force.iter_mut().enumerate() {
+            let at = |i: usize, agent: usize| near(i as f64 / 64.0 - (agent as f64 + 0.5) / 8.0).powi(2);
+            *f += (u * (-(at(i / 64, agent / 8) + at(i % 64, agent % 8)) / (2.0 * 0.05 * 0.05)).exp()) as Real;
+        }
+    }
+    let end = run(&stepper, &start, &force, 75);
+    assert!(end.iter().all(|z| z.abs() < 300.0), "largest {}", end.iter().fold(0.0, |a: Real, z| a.max(z.abs())));
+}
+
+#[test]
+fn a_hundred_starts_stay_finite() {
+    let grid = grid(64);
+    let stepper = Vorticity2d::stepper(grid.clone(), 5e-4, 0.01, Substeps::Courant(Vorticity2d::COURANT));
+    let starts: Vec<Real> = (0..100).flat_map(|seed| random_vorticity(&grid, 10.0 * TAU, 0.8, &normal(4096, seed))).collect();
+    let end = run(&stepper, &starts, &[], 5);
+    let enstrophy = |z: &[Real]| z.iter().map(|z| (*z as f64).powi(2)).sum::<f64>() / 4096.0;
+    for (start, end) in starts.chunks_exact(4096).zip(end.chunks_exact(4096)) {
+        assert!(enstrophy(end) < enstrophy(start), "enstrophy decays: {} to {}", enstrophy(start), enstrophy(end));
+    }
 }

@@ -39,6 +39,10 @@ impl Vorticity2d {
         Self { symbols: FACTORS.map(|factor| fourier.odd_symbol(factor)), grid, nu }
     }
 
+    /// A Courant number that is stable also under strong forces: held pushes of ±75 on 64 agents (random places and signs, σ = 0.05, 1.5 time units)
+    /// never blew up at 0.8 or below, but did at 1.0. Linear theory has the limit 2.83/(π√2) = 0.64 for a flow along the diagonal.
+    pub const COURANT: f64 = 0.5;
+
     /// By the classical Runge–Kutta scheme; one step takes `tick` units of time.
     pub fn stepper(grid: Grid, nu: f64, tick: f64, substeps: Substeps) -> SpectralStepper {
         SpectralStepper::new(Self::new(grid, nu), Rk4, tick, substeps)
