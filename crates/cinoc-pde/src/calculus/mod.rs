@@ -13,7 +13,7 @@ mod tridiagonal;
 
 pub use fourier::Fourier;
 pub use lines::Lines;
-pub use packed::{Layout, OddSymbol, coefficients, combine, scale};
+pub use packed::{Layout, MOST_TERMS, OddSymbol, add, coefficients, combine, scale};
 pub use plane::Plane;
 pub use real_fft::RealFft;
 pub use spectrum::{ToSpectrum, ToValues};

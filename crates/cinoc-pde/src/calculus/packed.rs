@@ -87,16 +87,35 @@ pub fn scale(coefficients: &[Real], x: &mut [Real]) {
     );
 }
 
+/// `x += y`
+pub fn add(x: &mut [Real], y: &[Real]) {
+    vectorise(
+        #[inline(always)]
+        || x.iter_mut().zip(y).for_each(|(x, y)| *x += y),
+    );
+}
+
+/// The most terms that [`combine`] takes.
+pub const MOST_TERMS: usize = 5;
+
 /// `y = Σ coefficient·x` over the terms, number by number. Numbers below 1e-30 become zero: modes that die out would otherwise end as
 /// denormal numbers, which are slow.
-pub fn combine(terms: &[(&[Real], &[Real])], y: &mut [Real]) {
-    match *terms {
+///
+/// # Panics
+/// Without terms, or with more than [`MOST_TERMS`].
+pub fn combine<'a>(terms: impl Iterator<Item = (&'a [Real], &'a [Real])>, y: &mut [Real]) {
+    let (mut all, mut count) = ([(&[][..], &[][..]); MOST_TERMS], 0);
+    for term in terms {
+        all[count] = term;
+        count += 1;
+    }
+    match all[..count] {
         [a] => combine_all([a], y),
         [a, b] => combine_all([a, b], y),
         [a, b, c] => combine_all([a, b, c], y),
         [a, b, c, d] => combine_all([a, b, c, d], y),
         [a, b, c, d, e] => combine_all([a, b, c, d, e], y),
-        _ => panic!("one to five terms, not {}", terms.len()),
+        _ => panic!("one to {MOST_TERMS} terms, not {count}"),
     }
 }
 

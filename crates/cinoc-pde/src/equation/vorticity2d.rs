@@ -1,6 +1,6 @@
 //! `ω_t + q·∇ω = ν∇²ω + f` with `q = (ψ_y, −ψ_x)`, `∇²ψ = −ω`, periodic.
 
-use crate::calculus::{Fourier, Layout, OddSymbol, Plane, Symbol};
+use crate::calculus::{Fourier, Layout, OddSymbol, Plane, Symbol, add};
 use crate::stepper::{Nonlinear, Rk4, Spectral, SpectralStepper, Substeps};
 use crate::{Grid, Real};
 use cinoc_tape::Var;
@@ -140,10 +140,7 @@ impl Nonlinear for Advection {
             },
         );
         self.fine.spectrum(sum, rate_hat, work);
-        vectorise(
-            #[inline(always)]
-            || rate_hat.iter_mut().zip(f_hat).for_each(|(rate, f)| *rate += f),
-        );
+        add(rate_hat, f_hat);
     }
 
     fn vjp(&self, kept: &[Real], rate_bar: &mut [Real], z_bar: &mut [Real], work: &mut [Real]) {

@@ -3,7 +3,7 @@
 use super::plan::Plan;
 use super::{Nonlinear, Substeps};
 use crate::Real;
-use crate::calculus::combine;
+use crate::calculus::add;
 use cinoc_tape::{Cotangents, Inputs, Op, Shape};
 
 /// States kept per tick at most; between them the backward pass steps once more.
@@ -25,25 +25,25 @@ pub(super) struct FusedStep {
 }
 
 /// Working space by purpose.
-struct Room<'a> {
-    f_hat: &'a mut [Real],
-    z: &'a mut [Real],
-    next: &'a mut [Real],
-    rates: &'a mut [Real],
-    kept: &'a mut [Real],
-    work: &'a mut [Real],
+pub(super) struct Room<'a> {
+    pub f_hat: &'a mut [Real],
+    pub z: &'a mut [Real],
+    pub next: &'a mut [Real],
+    pub rates: &'a mut [Real],
+    pub kept: &'a mut [Real],
+    pub work: &'a mut [Real],
     /// For the backward pass only: cotangents of the stages, of the force, and states between the kept ones.
-    stage_bars: &'a mut [Real],
-    f_bar: &'a mut [Real],
-    between: &'a mut [Real],
+    pub stage_bars: &'a mut [Real],
+    pub f_bar: &'a mut [Real],
+    pub between: &'a mut [Real],
 }
 
 impl FusedStep {
-    fn size(&self) -> usize {
+    pub fn size(&self) -> usize {
         self.nonlinear.layout().size()
     }
 
-    fn stages(&self) -> usize {
+    pub fn stages(&self) -> usize {
         self.plans[0].lines.len()
     }
 
@@ -89,80 +89,6 @@ impl FusedStep {
     /// The plan for a tick that starts at this speed; `None` if even the most substeps are too few.
     fn plan(&self, speed: Real) -> Option<&Plan<Vec<Real>>> {
         self.plans.iter().find(|plan| self.substeps.fits(speed, self.tick, plan.substeps))
-    }
-
-    /// The next stage (or state) of a line of the scheme.
-    fn mix(&self, plan: &Plan<Vec<Real>>, line: usize, z: &[Real], rates: &[Real], next: &mut [Real]) {
-        let mix = &plan.lines[line];
-        let mut terms: [(&[Real], &[Real]); 5] = [(&[], &[]); 5];
-        terms[0] = (&mix.state, z);
-        let mut count = 1;
-        for (coefficients, rate) in mix.rates.iter().zip(rates.chunks_exact(self.size())) {
-            if let Some(coefficients) = coefficients {
-                terms[count] = (coefficients, rate);
-                count += 1;
-            }
-        }
-        combine(&terms[..count], next);
-    }
-
-    /// One substep from `z` to `next`. With `begun`, the first rate is known.
-    fn step(
-        &self,
-        plan: &Plan<Vec<Real>>,
-        z: &[Real],
-        f_hat: &[Real],
-        next: &mut [Real],
-        rates: &mut [Real],
-        kept: &mut [Real],
-        work: &mut [Real],
-        begun: bool,
-    ) {
-        let (size, keep) = (self.size(), self.nonlinear.kept());
-        for stage in 0..self.stages() {
-            if stage > 0 || !begun {
-                let at: &[Real] = if stage == 0 { z } else { next };
-                self.nonlinear.prepare(at, &mut kept[..keep], work);
-                self.nonlinear.finish(&kept[..keep], f_hat, &mut rates[stage * size..][..size], work);
-            }
-            self.mix(plan, stage, z, &rates[..(stage + 1) * size], next);
-        }
-    }
-
-    /// The cotangent of `z` from that of the state one substep later, which stands last in `stage_bars`, and ends there too.
-    fn step_back(&self, plan: &Plan<Vec<Real>>, z: &[Real], room: &mut Room) {
-        let (size, keep, stages) = (self.size(), self.nonlinear.kept(), self.stages());
-        let Room { f_hat, next, rates, kept, work, stage_bars, f_bar, .. } = room;
-        for stage in 0..stages {
-            let kept = &mut kept[stage * keep..][..keep];
-            self.nonlinear.prepare(if stage == 0 { z } else { next }, kept, work);
-            if stage + 1 < stages {
-                self.nonlinear.finish(kept, f_hat, &mut rates[stage * size..][..size], work);
-                self.mix(plan, stage, z, &rates[..(stage + 1) * size], next);
-            }
-        }
-        let rate_bar = &mut rates[..size];
-        for stage in (0..stages).rev() {
-            let (this, later) = stage_bars[stage * size..].split_at_mut(size);
-            let mut terms: [(&[Real], &[Real]); 5] = [(&[], &[]); 5];
-            let mut count = 0;
-            for (mix, bar) in plan.lines[stage..].iter().zip(later.chunks_exact(size)) {
-                if let Some(coefficients) = &mix.rates[stage] {
-                    terms[count] = (coefficients, bar);
-                    count += 1;
-                }
-            }
-            combine(&terms[..count], rate_bar);
-            f_bar.iter_mut().zip(&*rate_bar).for_each(|(sum, bar)| *sum += bar);
-            self.nonlinear.vjp(&kept[stage * keep..][..keep], rate_bar, this, work);
-        }
-        let mut terms: [(&[Real], &[Real]); 5] = [(&[], &[]); 5];
-        for (stage, mix) in plan.lines.iter().enumerate() {
-            terms[stage] = (&mix.state, &stage_bars[(stage + 1) * size..][..size]);
-        }
-        combine(&terms[..stages], next);
-        let (first, last) = stage_bars.split_at_mut(stages * size);
-        last.iter_mut().zip(&**next).zip(first).for_each(|((last, sum), first)| *last = sum + *first);
     }
 }
 
@@ -259,7 +185,7 @@ impl Op for FusedStep {
                 } else {
                     let field = &mut if i == 0 { &mut *z } else { &mut *next }[..bar.len()];
                     layout.unload(spectrum, field, work);
-                    bar.iter_mut().zip(&*field).for_each(|(bar, field)| *bar += field);
+                    add(bar, field);
                 }
             }
         }

@@ -4,11 +4,12 @@ mod fused;
 mod nonlinear;
 mod plan;
 mod scheme;
+mod substep;
 
 pub use nonlinear::Nonlinear;
 pub use scheme::{Combination, CrankNicolsonEuler, Etdrk4, Rk4, Scheme};
 
-use crate::calculus::{Fourier, Layout, Symbol};
+use crate::calculus::{Fourier, Layout, MOST_TERMS, Symbol};
 use crate::{Grid, Real, Stepper};
 use cinoc_tape::Var;
 use fused::FusedStep;
@@ -66,13 +67,17 @@ enum Way {
 
 impl SpectralStepper {
     /// One step takes `tick` units of time. Uses the equation's own fast version where there is one.
+    ///
+    /// # Panics
+    /// With a fast version and a scheme of more than four stages.
     pub fn new(equation: impl Spectral + 'static, scheme: impl Scheme, tick: f64, substeps: Substeps) -> Self {
         match equation.fast() {
             None => Self::plain(equation, scheme, tick, substeps),
             Some(nonlinear) => {
                 let lambda = linear_rates(&equation, nonlinear.layout());
                 let store = |all: Vec<f64>| all.into_iter().map(|c| c as Real).collect();
-                let plans = substeps.counts().map(|n| Plan::new(&scheme, &lambda, tick, n, store)).collect();
+                let plans: Vec<_> = substeps.counts().map(|n| Plan::new(&scheme, &lambda, tick, n, store)).collect();
+                assert!(plans[0].lines.len() < MOST_TERMS, "at most {} stages", MOST_TERMS - 1);
                 let way = Way::Fused(Arc::new(FusedStep { nonlinear, plans, substeps, tick }));
                 Self { equation: Box::new(equation), tick, substeps, way }
             }
