@@ -155,6 +155,7 @@ fn factors(mut n: usize) -> Vec<usize> {
 mod tests {
     use super::*;
     use crate::check::noise;
+    use pulp::Simd;
 
     /// The definition, column by column.
     fn slow(direction: Direction, n: usize, x: &[Real]) -> Vec<Real> {
@@ -193,6 +194,21 @@ mod tests {
                 fft.run(direction, &x, &mut y, &mut work);
                 assert_close(&format!("length {n}"), &y, &slow(direction, n, &x));
             }
+        }
+    }
+
+    #[test]
+    fn every_instruction_set_gives_the_same() {
+        let fft = Fft::new(96);
+        let x = noise(96 * ROW, 1);
+        let exact = slow(Direction::Forward, 96, &x);
+        let (mut y, mut work) = (vec![0.0; 96 * ROW], vec![0.0; fft.work()]);
+        pulp::Scalar::new().vectorize(Run { fft: &fft, direction: Direction::Forward, x: &x, y: &mut y, work: &mut work });
+        assert_close("one number at a time", &y, &exact);
+        #[cfg(target_arch = "x86_64")]
+        if let Some(simd) = pulp::x86::V3::try_new() {
+            Simd::vectorize(simd, Run { fft: &fft, direction: Direction::Forward, x: &x, y: &mut y, work: &mut work });
+            assert_close("AVX2", &y, &exact);
         }
     }
 
