@@ -29,6 +29,11 @@ impl Grid {
         Self { nodes: nodes.to_vec(), lengths: lengths.to_vec(), periodic }
     }
 
+    /// A torus.
+    pub fn torus(nodes: [usize; 2], lengths: [Real; 2]) -> Self {
+        Self::plane(nodes, lengths, true)
+    }
+
     /// Number of nodes in all.
     pub fn count(&self) -> usize {
         self.nodes.iter().product()
@@ -43,6 +48,11 @@ impl Grid {
     pub fn spacing(&self, axis: usize) -> f64 {
         let cells = if self.periodic { self.nodes[axis] } else { self.nodes[axis] - 1 };
         self.lengths[axis] as f64 / cells as f64
+    }
+
+    /// The smallest wavenumber along each axis, 2π/L.
+    pub fn wavenumber_units(&self) -> Vec<f64> {
+        self.lengths.iter().map(|&length| std::f64::consts::TAU / length as f64).collect()
     }
 
     /// Positions of the nodes along an axis.

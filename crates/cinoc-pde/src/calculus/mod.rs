@@ -1,9 +1,25 @@
 //! The operations that solvers are made of.
 
+mod fourier;
+mod lines;
+mod packed;
 mod peaceman_rachford;
+mod plane;
+mod real_fft;
+mod spectrum;
+mod symbol;
 mod theta_step;
+mod transform;
 mod tridiagonal;
 
+pub use fourier::Fourier;
+pub use lines::Lines;
+pub use packed::{Layout, MOST_TERMS, OddSymbol, add, coefficients, combine, scale};
 pub use peaceman_rachford::PeacemanRachford;
+pub use plane::Plane;
+pub use real_fft::RealFft;
+pub use spectrum::{ToSpectrum, ToValues};
+pub use symbol::Symbol;
 pub use theta_step::ThetaStep;
+pub use transform::Transform;
 pub use tridiagonal::Tridiagonal;

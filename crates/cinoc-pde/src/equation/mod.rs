@@ -3,10 +3,16 @@
 mod fisher_kpp;
 mod heat;
 mod heat2d;
+mod kuramoto_sivashinsky1d;
+mod kuramoto_sivashinsky2d;
+mod vorticity2d;
 
 pub use fisher_kpp::FisherKpp;
 pub use heat::Heat1d;
 pub use heat2d::Heat2d;
+pub use kuramoto_sivashinsky1d::KuramotoSivashinsky1d;
+pub use kuramoto_sivashinsky2d::KuramotoSivashinsky2d;
+pub use vorticity2d::Vorticity2d;
 
 use crate::{Grid, Real};
 use cinoc_tape::Var;
@@ -16,8 +22,13 @@ pub trait Stepper: Send + Sync {
     /// Where the field lives.
     fn grid(&self) -> &Grid;
 
-    /// Length of one step.
+    /// Time that one [`step`](Self::step) takes, all its substeps together.
     fn dt(&self) -> Real;
+
+    /// Substeps that one [`step`](Self::step) makes, for counting work; 1 where it makes none or their number varies.
+    fn substeps(&self) -> usize {
+        1
+    }
 
     /// The field one step later under a force held constant.
     ///

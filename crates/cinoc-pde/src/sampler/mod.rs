@@ -1,5 +1,7 @@
 //! Random fields. Randomness comes in as standard normal numbers, so this crate has no generator of its own.
 
+mod chaos;
 mod gaussian_process;
 
+pub use chaos::{random_vorticity, settle, waves_with_noise, white_noise};
 pub use gaussian_process::GaussianProcess;

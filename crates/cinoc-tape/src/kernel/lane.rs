@@ -4,7 +4,7 @@ use crate::Real;
 use pulp::Simd;
 
 macro_rules! lanes {
-    ($vectors:ident, $masks:ident, $int:ty, $splat:ident, $add:ident, $max:ident, $fma:ident, $greater:ident, $select:ident, $between:ident, $load:ident, $store:ident) => {
+    ($vectors:ident, $masks:ident, $int:ty, $splat:ident, $add:ident, $max:ident, $sub:ident, $mul:ident, $neg:ident, $fma:ident, $greater:ident, $select:ident, $between:ident, $load:ident, $store:ident) => {
         pub type Vector<S> = <S as Simd>::$vectors;
         pub type Mask<S> = pulp::MemMask<<S as Simd>::$masks>;
         #[inline(always)]
@@ -14,6 +14,19 @@ macro_rules! lanes {
         #[inline(always)]
         pub fn add<S: Simd>(simd: S, a: Vector<S>, b: Vector<S>) -> Vector<S> {
             simd.$add(a, b)
+        }
+        #[inline(always)]
+        pub fn sub<S: Simd>(simd: S, a: Vector<S>, b: Vector<S>) -> Vector<S> {
+            simd.$sub(a, b)
+        }
+        #[inline(always)]
+        pub fn mul<S: Simd>(simd: S, a: Vector<S>, b: Vector<S>) -> Vector<S> {
+            simd.$mul(a, b)
+        }
+        /// `c − a·b`
+        #[inline(always)]
+        pub fn sub_product<S: Simd>(simd: S, c: Vector<S>, a: Vector<S>, b: Vector<S>) -> Vector<S> {
+            simd.$fma(simd.$neg(a), b, c)
         }
         #[inline(always)]
         pub fn max<S: Simd>(simd: S, a: Vector<S>, b: Vector<S>) -> Vector<S> {
@@ -52,6 +65,9 @@ lanes!(
     splat_f32s,
     add_f32s,
     max_f32s,
+    sub_f32s,
+    mul_f32s,
+    neg_f32s,
     mul_add_e_f32s,
     greater_than_f32s,
     select_f32s,
@@ -67,6 +83,9 @@ lanes!(
     splat_f64s,
     add_f64s,
     max_f64s,
+    sub_f64s,
+    mul_f64s,
+    neg_f64s,
     mul_add_e_f64s,
     greater_than_f64s,
     select_f64s,

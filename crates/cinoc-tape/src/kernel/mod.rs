@@ -1,7 +1,7 @@
-//! The hot loops: matrix products, activations, aligned memory. The only module with `unsafe`.
+//! The hot loops: matrix products, Fourier transforms, activations, aligned memory. The only module with `unsafe`.
 //!
 //! Instruction sets are chosen at run time (`pulp`), so one binary is fast on AVX2 and AVX-512 machines and correct on any.
-//! Two styles are used. Register-blocked products need explicit vectors ([`gemm`], [`conv`]). Element-wise loops are written plainly
+//! Two styles are used. Register-blocked products need explicit vectors ([`gemm`], [`conv`], [`fft`]). Element-wise loops are written plainly
 //! and compiled once per instruction set by [`vectorise`].
 #![allow(unsafe_code)]
 
@@ -9,10 +9,12 @@ pub mod buffer;
 pub mod conv;
 pub mod conv_back;
 pub mod conv_spread;
+pub mod fft;
 pub mod gemm;
 pub mod math;
 pub mod peak;
 pub mod prefetch;
+pub mod transpose;
 
 mod lane;
 

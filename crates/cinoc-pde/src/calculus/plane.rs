@@ -1,0 +1,197 @@
+//! Spectra of fields on a torus.
+
+use super::{Layout, RealFft};
+use crate::Real;
+use cinoc_tape::kernel::fft::{Direction, Fft, ROW, WIDTH};
+use cinoc_tape::kernel::transpose::{Blocks, transpose};
+
+/// The spectrum of one real field on a torus of nx × ny nodes, in nx·ny numbers.
+///
+/// First along x: panels of sixteen columns y, real transforms ([`RealFft`]) down x. Then rows and columns are exchanged: panels of
+/// sixteen modes kx, complex transforms down y. What comes out is panels `kx/16` of rows ky.
+///
+/// The column kx = 0 needs care: behind the first transform it is the mode 0 plus i times the Nyquist mode nx/2, both real. Its spectrum is a
+/// mixture of theirs, which is taken apart: rows 0 < ky < ny/2 of that column hold the mode (0, ky), rows ny − ky the mode (nx/2, ky), and
+/// rows 0 and ny/2 hold the four modes that are real.
+///
+/// Values may be wanted on a grid with half as many nodes again along each axis (3/2 rule); the Nyquist modes are then left out both ways.
+#[derive(Clone, Debug)]
+pub struct Plane {
+    nodes: [usize; 2],
+    points: [usize; 2],
+    along_x: RealFft,
+    /// From ky to y, and from y to ky.
+    along_y: [Fft; 2],
+}
+
+impl Plane {
+    /// Values at the nodes.
+    ///
+    /// # Panics
+    /// Unless 32 divides the number of nodes along x, and 16 that along y.
+    pub fn new(nodes: [usize; 2]) -> Self {
+        Self::check(nodes, nodes);
+        Self { nodes, points: nodes, along_x: RealFft::new(nodes[0]), along_y: [Fft::new(nodes[1]), Fft::new(nodes[1])] }
+    }
+
+    /// Values on the finer grid.
+    ///
+    /// # Panics
+    /// Unless 32 divides the number of nodes along each axis.
+    pub fn padded(nodes: [usize; 2]) -> Self {
+        let points = nodes.map(|n| 3 * n / 2);
+        Self::check(nodes, points);
+        let along_x = RealFft::low(points[0], nodes[0] / 2);
+        Self { nodes, points, along_x, along_y: [Fft::padded(nodes[1]), Fft::cut(nodes[1])] }
+    }
+
+    /// Whether a grid is of such a kind.
+    pub fn fits(nodes: &[usize]) -> bool {
+        matches!(nodes, [nx, ny] if nx.is_multiple_of(2 * WIDTH) && ny.is_multiple_of(2 * WIDTH))
+    }
+
+    fn check(nodes: [usize; 2], points: [usize; 2]) {
+        let fits = nodes[0].is_multiple_of(2 * WIDTH) && points[1].is_multiple_of(WIDTH) && nodes[1].is_multiple_of(2);
+        assert!(fits && nodes[0] > 0 && nodes[1] > 0, "32 must divide the number of nodes, {nodes:?}");
+    }
+
+    fn padding(&self) -> bool {
+        self.nodes != self.points
+    }
+
+    /// Number of values.
+    pub fn values_size(&self) -> usize {
+        self.points[0] * self.points[1]
+    }
+
+    /// Working space of [`values`](Self::values) and [`spectrum`](Self::spectrum).
+    pub fn transform_work(&self) -> usize {
+        let fft = self.along_y.iter().map(Fft::work).max().unwrap_or(0);
+        self.nodes[0] * self.points[1] + self.points[1] * ROW + fft.max(self.along_x.work())
+    }
+
+    /// Numbers in a panel of kx by ky, of kx by y, and of x by y.
+    fn panels(&self) -> [usize; 3] {
+        [self.nodes[1] * ROW, self.nodes[0] * WIDTH, self.points[0] * WIDTH]
+    }
+
+    /// Rows of a panel of modes by y, and of a panel of columns y by modes.
+    fn blocks(&self) -> [Blocks; 2] {
+        [Blocks { row: ROW, block: WIDTH * ROW }, Blocks { row: ROW, block: self.panels()[1] }]
+    }
+
+    /// Values in panels of sixteen columns y, rows x. The state is used up.
+    pub fn values(&self, state: &mut [Real], values: &mut [Real], work: &mut [Real]) {
+        let ([modes, half, full], [tall, wide]) = (self.panels(), self.blocks());
+        let (middle, work) = work.split_at_mut(self.nodes[0] * self.points[1]);
+        let (panel, work) = work.split_at_mut(self.points[1] * ROW);
+        self.weave(&mut state[..modes]);
+        for (p, state) in state.chunks_exact_mut(modes).enumerate() {
+            if self.padding() {
+                state[self.nodes[1] / 2 * ROW..][..ROW].fill(0.0);
+            }
+            self.along_y[0].run(Direction::Inverse, state, panel, work);
+            for part in [0, WIDTH] {
+                transpose(self.points[1] / WIDTH, &panel[part..], tall, &mut middle[p * WIDTH * ROW + part..], wide);
+            }
+        }
+        let scale = (1.0 / self.size() as f64) as Real;
+        for (middle, values) in middle.chunks_exact(half).zip(values.chunks_exact_mut(full)) {
+            self.along_x.inverse(middle, values, scale, work);
+        }
+    }
+
+    /// The spectrum of values in such panels.
+    pub fn spectrum(&self, values: &[Real], state: &mut [Real], work: &mut [Real]) {
+        let ([modes, half, full], [tall, wide]) = (self.panels(), self.blocks());
+        let (middle, work) = work.split_at_mut(self.nodes[0] * self.points[1]);
+        let (panel, work) = work.split_at_mut(self.points[1] * ROW);
+        let scale = (self.size() as f64 / self.values_size() as f64) as Real;
+        for (middle, values) in middle.chunks_exact_mut(half).zip(values.chunks_exact(full)) {
+            self.along_x.forward(values, middle, scale, work);
+        }
+        for (p, state) in state.chunks_exact_mut(modes).enumerate() {
+            for part in [0, WIDTH] {
+                transpose(self.points[1] / WIDTH, &middle[p * WIDTH * ROW + part..], wide, &mut panel[part..], tall);
+            }
+            self.along_y[1].run(Direction::Forward, panel, state, work);
+            if self.padding() {
+                state[self.nodes[1] / 2 * ROW..][..ROW].fill(0.0);
+            }
+        }
+        self.unweave(&mut state[..modes]);
+    }
+
+    /// Puts the modes (0, ky) and (nx/2, ky) together, as the transform wants them: P = Z₀ + i·Z₁, and its other half by symmetry.
+    fn weave(&self, panel: &mut [Real]) {
+        for ky in 1..self.nodes[1] / 2 {
+            let (a, b) = (ky * ROW, (self.nodes[1] - ky) * ROW);
+            let (zero, one) = ((panel[a], panel[a + WIDTH]), (panel[b], panel[b + WIDTH]));
+            (panel[a], panel[a + WIDTH]) = (zero.0 - one.1, zero.1 + one.0);
+            (panel[b], panel[b + WIDTH]) = (zero.0 + one.1, one.0 - zero.1);
+        }
+    }
+
+    /// Takes them apart: Z₀ = (P(ky) + P*(−ky))/2, Z₁ = (P(ky) − P*(−ky))/2i.
+    fn unweave(&self, panel: &mut [Real]) {
+        for ky in 1..self.nodes[1] / 2 {
+            let (a, b) = (ky * ROW, (self.nodes[1] - ky) * ROW);
+            let (plus, minus) = ((panel[a], panel[a + WIDTH]), (panel[b], panel[b + WIDTH]));
+            (panel[a], panel[a + WIDTH]) = (0.5 * (plus.0 + minus.0), 0.5 * (plus.1 - minus.1));
+            (panel[b], panel[b + WIDTH]) = (0.5 * (plus.1 + minus.1), 0.5 * (minus.0 - plus.0));
+        }
+    }
+}
+
+impl Layout for Plane {
+    fn size(&self) -> usize {
+        self.nodes[0] * self.nodes[1]
+    }
+
+    fn group(&self) -> usize {
+        1
+    }
+
+    fn modes(&self) -> Vec<Vec<i64>> {
+        let [nx, ny] = self.nodes.map(|n| n as i64);
+        let mode = |kx: i64, row: i64, imaginary: bool| match (kx, row) {
+            (0, _) if (2 * row) % ny == 0 => [if imaginary { nx / 2 } else { 0 }, row],
+            (0, _) if 2 * row > ny => [nx / 2, ny - row],
+            _ => [kx, if 2 * row < ny { row } else { row - ny }],
+        };
+        let row = |first: i64, row: i64| {
+            [false, true]
+                .into_iter()
+                .flat_map(move |imaginary| (0..WIDTH as i64).map(move |i| mode(first + i, row, imaginary).into()))
+        };
+        (0..nx / 2).step_by(WIDTH).flat_map(|first| (0..ny).flat_map(move |ky| row(first, ky))).collect()
+    }
+
+    fn work(&self) -> usize {
+        self.size() + self.transform_work()
+    }
+
+    fn load(&self, field: &[Real], state: &mut [Real], work: &mut [Real]) {
+        assert!(!self.padding(), "fields have values at the nodes");
+        let (values, work) = work.split_at_mut(self.size());
+        let [nx, ny] = self.nodes;
+        for (panel, y) in values.chunks_exact_mut(nx * WIDTH).zip((0..ny).step_by(WIDTH)) {
+            for (to, from) in panel.as_chunks_mut::<WIDTH>().0.iter_mut().zip(field.chunks_exact(ny)) {
+                to.copy_from_slice(&from[y..y + WIDTH]);
+            }
+        }
+        self.spectrum(values, state, work);
+    }
+
+    fn unload(&self, state: &mut [Real], field: &mut [Real], work: &mut [Real]) {
+        assert!(!self.padding(), "fields have values at the nodes");
+        let (values, work) = work.split_at_mut(self.size());
+        self.values(state, values, work);
+        let [nx, ny] = self.nodes;
+        for (panel, y) in values.chunks_exact(nx * WIDTH).zip((0..ny).step_by(WIDTH)) {
+            for (from, to) in panel.as_chunks::<WIDTH>().0.iter().zip(field.chunks_exact_mut(ny)) {
+                to[y..y + WIDTH].copy_from_slice(from);
+            }
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! All substeps of a tick in one operation.
+
+use super::plan::Plan;
+use super::{Nonlinear, Substeps};
+use crate::Real;
+use crate::calculus::add;
+use cinoc_tape::{Cotangents, Inputs, Op, Shape};
+
+/// States kept per tick at most; between them the backward pass steps once more.
+const MOST_SLOTS: usize = 32;
+
+/// Numbers in front of the kept states: the number of substeps, then air up to a full cache line.
+const HEADER: usize = 16;
+
+/// A tick under a held force. Inputs: field and force, `[batch, nodes...]`.
+///
+/// The state stays in Fourier space from the first substep to the last. The forward pass keeps it at the start of each substep;
+/// the backward pass computes the stages of a substep again.
+pub(super) struct FusedStep {
+    pub nonlinear: Box<dyn Nonlinear>,
+    /// One for each number of substeps that may be chosen, fewest first.
+    pub plans: Vec<Plan<Vec<Real>>>,
+    pub substeps: Substeps,
+    pub tick: f64,
+}
+
+/// Working space by purpose.
+pub(super) struct Room<'a> {
+    pub f_hat: &'a mut [Real],
+    pub z: &'a mut [Real],
+    pub next: &'a mut [Real],
+    pub rates: &'a mut [Real],
+    pub kept: &'a mut [Real],
+    pub work: &'a mut [Real],
+    /// For the backward pass only: cotangents of the stages, of the force, and states between the kept ones.
+    pub stage_bars: &'a mut [Real],
+    pub f_bar: &'a mut [Real],
+    pub between: &'a mut [Real],
+}
+
+impl FusedStep {
+    pub fn size(&self) -> usize {
+        self.nonlinear.layout().size()
+    }
+
+    pub fn stages(&self) -> usize {
+        self.plans[0].lines.len()
+    }
+
+    fn most_substeps(&self) -> usize {
+        self.plans.last().expect("a plan").substeps
+    }
+
+    fn slots(&self) -> usize {
+        let most = if self.plans.len() > 1 { 8 } else { MOST_SLOTS };
+        most.min(self.most_substeps())
+    }
+
+    /// Substeps from one kept state to the next.
+    fn every(&self, substeps: usize) -> usize {
+        substeps.div_ceil(self.slots())
+    }
+
+    /// Numbers in a field, and numbers kept per group of fields.
+    fn sizes(&self, x: &Shape) -> (usize, usize) {
+        (x.count() / x.sizes()[0], HEADER + self.slots() * self.size())
+    }
+
+    fn room<'a>(&self, mut scratch: &'a mut [Real]) -> Room<'a> {
+        let mut take = |count: usize| {
+            let (part, rest) = std::mem::take(&mut scratch).split_at_mut(count);
+            scratch = rest;
+            part
+        };
+        let (size, stages) = (self.size(), self.stages());
+        Room {
+            f_hat: take(size),
+            z: take(size),
+            next: take(size),
+            rates: take(stages * size),
+            kept: take(stages * self.nonlinear.kept()),
+            work: take(self.nonlinear.work().max(self.nonlinear.layout().work())),
+            stage_bars: take((stages + 1) * size),
+            f_bar: take(size),
+            between: take(self.every(self.most_substeps()) * size),
+        }
+    }
+
+    /// The plan for a tick that starts at this speed; `None` if even the most substeps are too few.
+    fn plan(&self, speed: Real) -> Option<&Plan<Vec<Real>>> {
+        self.plans.iter().find(|plan| self.substeps.fits(speed, self.tick, plan.substeps))
+    }
+}
+
+impl Op for FusedStep {
+    fn name(&self) -> &'static str {
+        "spectral step"
+    }
+
+    fn shape(&self, x: &[Shape]) -> Shape {
+        let layout = self.nonlinear.layout();
+        let nodes = x[0].count() / x[0].sizes()[0];
+        assert!(x[0] == x[1] && nodes * layout.group() == layout.size(), "spectral step: field {:?}, force {:?}", x[0], x[1]);
+        x[0]
+    }
+
+    fn saved(&self, x: &[Shape]) -> usize {
+        x[0].sizes()[0].div_ceil(self.nonlinear.layout().group()) * self.sizes(&x[0]).1
+    }
+
+    fn scratch(&self, _: &[Shape]) -> usize {
+        let (size, stages) = (self.size(), self.stages());
+        let between = self.every(self.most_substeps());
+        (2 * stages + 5 + between) * size
+            + stages * self.nonlinear.kept()
+            + self.nonlinear.work().max(self.nonlinear.layout().work())
+    }
+
+    fn forward(&self, x: &Inputs, y: &mut [Real], saved: &mut [Real], scratch: &mut [Real]) {
+        let layout = self.nonlinear.layout();
+        let (nodes, keep) = self.sizes(&x.shape(0));
+        let (size, group) = (self.size(), nodes * layout.group());
+        let Room { f_hat, mut z, mut next, rates, kept, work, .. } = self.room(scratch);
+        for (((y, z_in), f), saved) in
+            y.chunks_mut(group).zip(x[0].chunks(group)).zip(x[1].chunks(group)).zip(saved.chunks_exact_mut(keep))
+        {
+            layout.load(f, f_hat, work);
+            layout.load(z_in, z, work);
+            self.nonlinear.prepare(z, &mut kept[..self.nonlinear.kept()], work);
+            let plan = self.plan(self.nonlinear.speed(kept));
+            let substeps = plan.map_or(0, |plan| plan.substeps);
+            saved[0] = substeps as Real;
+            let Some(plan) = plan else {
+                y.fill(Real::NAN);
+                continue;
+            };
+            self.nonlinear.finish(&kept[..self.nonlinear.kept()], f_hat, &mut rates[..size], work);
+            let every = self.every(substeps);
+            for substep in 0..substeps {
+                if substep.is_multiple_of(every) {
+                    saved[HEADER + substep / every * size..][..size].copy_from_slice(z);
+                }
+                self.step(plan, z, f_hat, next, rates, kept, work, substep == 0);
+                std::mem::swap(&mut z, &mut next);
+            }
+            layout.unload(z, y, work);
+        }
+    }
+
+    fn vjp(&self, x: &Inputs, _: &[Real], y_bar: &[Real], saved: &[Real], bars: &mut Cotangents, scratch: &mut [Real]) {
+        let layout = self.nonlinear.layout();
+        let (nodes, keep) = self.sizes(&x.shape(0));
+        let (size, stages, group) = (self.size(), self.stages(), nodes * layout.group());
+        let mut room = self.room(scratch);
+        let fresh = [0, 1].map(|i| bars.slot(i).is_some_and(|(_, fresh)| fresh));
+        for (g, (saved, y_bar)) in saved.chunks_exact(keep).zip(y_bar.chunks(group)).enumerate() {
+            let part = g * group..g * group + y_bar.len();
+            room.f_bar.fill(0.0);
+            room.stage_bars[stages * size..].fill(0.0);
+            if let Some(plan) = self.plans.iter().find(|plan| plan.substeps == saved[0] as usize) {
+                layout.load(&x[1][part.clone()], room.f_hat, room.work);
+                layout.load(y_bar, &mut room.stage_bars[stages * size..], room.work);
+                let every = self.every(plan.substeps);
+                for slot in (0..plan.substeps.div_ceil(every)).rev() {
+                    let between = std::mem::take(&mut room.between);
+                    let count = every.min(plan.substeps - slot * every);
+                    between[..size].copy_from_slice(&saved[HEADER + slot * size..][..size]);
+                    for i in 1..count {
+                        let (z, next) = between[(i - 1) * size..(i + 1) * size].split_at_mut(size);
+                        let Room { f_hat, rates, kept, work, .. } = &mut room;
+                        self.step(plan, z, f_hat, next, rates, kept, work, false);
+                    }
+                    for i in (0..count).rev() {
+                        self.step_back(plan, &between[i * size..][..size], &mut room);
+                    }
+                    room.between = between;
+                }
+            }
+            let Room { z, next, f_bar, stage_bars, work, .. } = &mut room;
+            for (i, spectrum) in [&mut stage_bars[stages * size..], f_bar].into_iter().enumerate() {
+                let Some((bar, _)) = bars.slot(i) else { continue };
+                let bar = &mut bar[part.clone()];
+                if fresh[i] {
+                    layout.unload(spectrum, bar, work);
+                } else {
+                    let field = &mut if i == 0 { &mut *z } else { &mut *next }[..bar.len()];
+                    layout.unload(spectrum, field, work);
+                    add(bar, field);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! Periodic equations `z_t = λz + N(z) + f`, stepped in Fourier space.
+
+mod fused;
+mod nonlinear;
+mod plan;
+mod scheme;
+mod substep;
+
+pub use nonlinear::Nonlinear;
+pub use scheme::{Combination, CrankNicolsonEuler, Etdrk4, Rk4, Scheme};
+
+use crate::calculus::{Fourier, Layout, MOST_TERMS, Symbol};
+use crate::{Grid, Real, Stepper};
+use cinoc_tape::Var;
+use fused::FusedStep;
+use plan::Plan;
+use std::sync::Arc;
+
+/// An equation on a periodic grid: its linear symbol and its nonlinear term.
+pub trait Spectral: Send + Sync {
+    /// Where the field lives.
+    fn grid(&self) -> &Grid;
+
+    /// The linear rate `λ(k)`, an even function of the wavenumber along each axis.
+    fn linear(&self, k: &[f64]) -> f64;
+
+    /// The spectrum of N(z) from that of z. Written with plain operations, it needs no derivative.
+    fn nonlinear<'t>(&self, fourier: &Fourier, z_hat: Var<'t>) -> Var<'t>;
+
+    /// The same by hand, for speed.
+    fn fast(&self) -> Option<Box<dyn Nonlinear>> {
+        None
+    }
+
+    /// Cells per unit of time that the fastest wave or flow in a batch crosses, for [`Substeps::Courant`].
+    fn speed(&self, _fourier: &Fourier, _z_hat: Var) -> Real {
+        0.0
+    }
+}
+
+/// Into how many substeps a step is divided.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Substeps {
+    /// Always as many.
+    Fixed(usize),
+    /// At the start of each step, and for each field on its own, the smallest power of two from 2 on with which nothing crosses more than this
+    /// share of a cell per substep. Beyond 64 the field is given up: it becomes NaN, which a rollout reports as diverged.
+    /// The derivative takes the number as given.
+    Courant(f64),
+}
+
+/// The most substeps that [`Substeps::Courant`] chooses.
+const MOST_SUBSTEPS: usize = 64;
+
+/// A [`Spectral`] equation with a [`Scheme`]: a [`Stepper`] whose one step makes all substeps, under a force that is held meanwhile.
+pub struct SpectralStepper {
+    equation: Box<dyn Spectral>,
+    tick: f64,
+    substeps: Substeps,
+    way: Way,
+}
+
+enum Way {
+    Fused(Arc<FusedStep>),
+    Plain(Fourier, Vec<Plan<Arc<Symbol>>>),
+}
+
+impl SpectralStepper {
+    /// One step takes `tick` units of time. Uses the equation's own fast version where there is one.
+    ///
+    /// # Panics
+    /// With a fast version and a scheme of more than four stages.
+    pub fn new(equation: impl Spectral + 'static, scheme: impl Scheme, tick: f64, substeps: Substeps) -> Self {
+        match equation.fast() {
+            None => Self::plain(equation, scheme, tick, substeps),
+            Some(nonlinear) => {
+                let lambda = linear_rates(&equation, nonlinear.layout());
+                let store = |all: Vec<f64>| all.into_iter().map(|c| c as Real).collect();
+                let plans: Vec<_> = substeps.counts().map(|n| Plan::new(&scheme, &lambda, tick, n, store)).collect();
+                assert!(plans[0].lines.len() < MOST_TERMS, "at most {} stages", MOST_TERMS - 1);
+                let way = Way::Fused(Arc::new(FusedStep { nonlinear, plans, substeps, tick }));
+                Self { equation: Box::new(equation), tick, substeps, way }
+            }
+        }
+    }
+
+    /// The same with plain operations only: slow, and what the fast version is tested against.
+    /// With [`Substeps::Courant`] the fastest field of a batch decides for all.
+    pub fn plain(equation: impl Spectral + 'static, scheme: impl Scheme, tick: f64, substeps: Substeps) -> Self {
+        let fourier = Fourier::new(equation.grid());
+        let lambda: Vec<f64> = fourier.wavenumbers().iter().map(|k| equation.linear(k)).collect();
+        let store = |all: Vec<f64>| Arc::new(Symbol::real(all.into_iter().map(|c| c as Real).collect()));
+        let plans = substeps.counts().map(|n| Plan::new(&scheme, &lambda, tick, n, store)).collect();
+        Self { equation: Box::new(equation), tick, substeps, way: Way::Plain(fourier, plans) }
+    }
+
+    fn step_plainly<'t>(&self, fourier: &Fourier, plans: &[Plan<Arc<Symbol>>], z: Var<'t>, force: Var<'t>) -> Var<'t> {
+        let (mut z_hat, f_hat) = (fourier.forward(z), fourier.forward(force));
+        let speed = if self.substeps.limit().is_some() { self.equation.speed(fourier, z_hat) } else { 0.0 };
+        let Some(plan) = plans.iter().find(|plan| self.substeps.fits(speed, self.tick, plan.substeps)) else {
+            return z * Real::NAN;
+        };
+        for _ in 0..plan.substeps {
+            let (mut stage, mut rates) = (z_hat, Vec::new());
+            for mix in &plan.lines {
+                rates.push(self.equation.nonlinear(fourier, stage) + f_hat);
+                stage = z_hat.apply(&mix.state);
+                for (symbol, rate) in mix.rates.iter().zip(&rates) {
+                    if let Some(symbol) = symbol {
+                        stage = stage + rate.apply(symbol);
+                    }
+                }
+            }
+            z_hat = stage;
+        }
+        fourier.inverse(z_hat)
+    }
+}
+
+impl Substeps {
+    /// The numbers to choose from.
+    fn counts(self) -> impl Iterator<Item = usize> {
+        let (first, last) = if let Self::Fixed(n) = self { (n, n) } else { (2, MOST_SUBSTEPS) };
+        std::iter::successors(Some(first), |n| Some(2 * n)).take_while(move |&n| n <= last)
+    }
+
+    fn limit(self) -> Option<f64> {
+        if let Self::Courant(limit) = self { Some(limit) } else { None }
+    }
+
+    /// Whether `n` substeps are enough; a speed that is not a number meets no limit.
+    fn fits(self, speed: Real, tick: f64, n: usize) -> bool {
+        self.limit().is_none_or(|limit| speed as f64 * tick / n as f64 <= limit)
+    }
+}
+
+/// The linear rate of each number of a packed state.
+fn linear_rates(equation: &dyn Spectral, layout: &dyn Layout) -> Vec<f64> {
+    let scale = equation.grid().wavenumber_units();
+    layout
+        .modes()
+        .iter()
+        .map(|j| equation.linear(&j.iter().zip(&scale).map(|(&j, s)| j as f64 * s).collect::<Vec<_>>()))
+        .collect()
+}
+
+impl Stepper for SpectralStepper {
+    fn grid(&self) -> &Grid {
+        self.equation.grid()
+    }
+
+    fn dt(&self) -> Real {
+        self.tick as Real
+    }
+
+    fn substeps(&self) -> usize {
+        if let Substeps::Fixed(n) = self.substeps { n } else { 1 }
+    }
+
+    fn step<'t>(&self, z: Var<'t>, force: Var<'t>) -> Var<'t> {
+        match &self.way {
+            Way::Fused(op) => z.tape().record(op, [z, force]),
+            Way::Plain(fourier, plans) => self.step_plainly(fourier, plans, z, force),
+        }
+    }
+}

@@ -1,0 +1,30 @@
+//! Coefficients of a scheme for all modes at once.
+
+use super::Scheme;
+
+/// The coefficients of one [`super::scheme::Combination`], each a `C` over all modes; rates without influence are left out.
+pub(super) struct Mix<C> {
+    pub state: C,
+    pub rates: Vec<Option<C>>,
+}
+
+/// A scheme with a fixed number of substeps.
+pub(super) struct Plan<C> {
+    pub substeps: usize,
+    pub lines: Vec<Mix<C>>,
+}
+
+impl<C> Plan<C> {
+    /// For modes with the linear rates `lambda`; `store` makes a `C` of one coefficient per mode.
+    pub fn new(scheme: &dyn Scheme, lambda: &[f64], tick: f64, substeps: usize, store: impl Fn(Vec<f64>) -> C) -> Self {
+        let each: Vec<_> = lambda.iter().map(|&lambda| scheme.lines(lambda, tick / substeps as f64)).collect();
+        let line = |l: usize| {
+            let rate = |j: usize| {
+                let all: Vec<f64> = each.iter().map(|lines| lines[l].rates[j]).collect();
+                all.iter().any(|&a| a != 0.0).then(|| store(all))
+            };
+            Mix { state: store(each.iter().map(|lines| lines[l].state).collect()), rates: (0..=l).map(rate).collect() }
+        };
+        Self { substeps, lines: (0..each[0].len()).map(line).collect() }
+    }
+}

@@ -1,0 +1,65 @@
+//! One substep, forwards and backwards.
+
+use super::fused::{FusedStep, Room};
+use super::plan::Plan;
+use crate::Real;
+use crate::calculus::{add, combine};
+
+impl FusedStep {
+    /// The next stage (or state) of a line of the scheme.
+    fn mix(&self, plan: &Plan<Vec<Real>>, line: usize, z: &[Real], rates: &[Real], next: &mut [Real]) {
+        let mix = &plan.lines[line];
+        let rates = mix.rates.iter().zip(rates.chunks_exact(self.size()));
+        let known = rates.filter_map(|(coefficients, rate)| Some((&coefficients.as_ref()?[..], rate)));
+        combine(std::iter::once((&mix.state[..], z)).chain(known), next);
+    }
+
+    /// One substep from `z` to `next`. With `begun`, the first rate is known.
+    pub fn step(
+        &self,
+        plan: &Plan<Vec<Real>>,
+        z: &[Real],
+        f_hat: &[Real],
+        next: &mut [Real],
+        rates: &mut [Real],
+        kept: &mut [Real],
+        work: &mut [Real],
+        begun: bool,
+    ) {
+        let (size, keep) = (self.size(), self.nonlinear.kept());
+        for stage in 0..self.stages() {
+            if stage > 0 || !begun {
+                let at: &[Real] = if stage == 0 { z } else { next };
+                self.nonlinear.prepare(at, &mut kept[..keep], work);
+                self.nonlinear.finish(&kept[..keep], f_hat, &mut rates[stage * size..][..size], work);
+            }
+            self.mix(plan, stage, z, &rates[..(stage + 1) * size], next);
+        }
+    }
+
+    /// The cotangent of `z` from that of the state one substep later, which stands last in `stage_bars`; it ends there too.
+    pub fn step_back(&self, plan: &Plan<Vec<Real>>, z: &[Real], room: &mut Room) {
+        let (size, keep, stages) = (self.size(), self.nonlinear.kept(), self.stages());
+        let Room { f_hat, next, rates, kept, work, stage_bars, f_bar, .. } = room;
+        for stage in 0..stages {
+            let kept = &mut kept[stage * keep..][..keep];
+            self.nonlinear.prepare(if stage == 0 { z } else { next }, kept, work);
+            if stage + 1 < stages {
+                self.nonlinear.finish(kept, f_hat, &mut rates[stage * size..][..size], work);
+                self.mix(plan, stage, z, &rates[..(stage + 1) * size], next);
+            }
+        }
+        let rate_bar = &mut rates[..size];
+        for stage in (0..stages).rev() {
+            let (this, later) = stage_bars[stage * size..].split_at_mut(size);
+            let later = plan.lines[stage..].iter().zip(later.chunks_exact(size));
+            combine(later.filter_map(|(mix, bar)| Some((&mix.rates[stage].as_ref()?[..], bar))), rate_bar);
+            add(f_bar, rate_bar);
+            self.nonlinear.vjp(&kept[stage * keep..][..keep], rate_bar, this, work);
+        }
+        let (first, later) = stage_bars.split_at_mut(size);
+        combine(plan.lines.iter().zip(later.chunks_exact(size)).map(|(mix, bar)| (&mix.state[..], bar)), next);
+        add(next, first);
+        stage_bars[stages * size..].copy_from_slice(next);
+    }
+}

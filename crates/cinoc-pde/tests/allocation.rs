@@ -1,0 +1,64 @@
+//! A warm step in Fourier space allocates nothing, forward or backward.
+
+use cinoc_pde::equation::{KuramotoSivashinsky1d, KuramotoSivashinsky2d, Vorticity2d};
+use cinoc_pde::stepper::Substeps;
+use cinoc_pde::{Grid, Stepper};
+use cinoc_tape::check::noise;
+use cinoc_tape::{Bars, Memory, Tape};
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+struct Counting;
+
+thread_local! {
+    static COUNT: Cell<usize> = const { Cell::new(0) };
+}
+
+#[allow(unsafe_code)]
+// SAFETY: passes everything on to the system's allocator.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        COUNT.with(|c| c.set(c.get() + 1));
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        unsafe { System.dealloc(pointer, layout) }
+    }
+
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        COUNT.with(|c| c.set(c.get() + 1));
+        unsafe { System.realloc(pointer, layout, size) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+#[test]
+fn a_warm_step_allocates_nothing() {
+    let torus = || Grid::torus([32; 2], [16.0; 2]);
+    let steppers = [
+        KuramotoSivashinsky1d::stepper(Grid::periodic(64, 22.0), 0.05),
+        KuramotoSivashinsky2d::stepper(torus(), 0.1, 3),
+        Vorticity2d::stepper(torus(), 5e-4, 0.01, Substeps::Courant(0.5)),
+    ];
+    for stepper in &steppers {
+        let shape: Vec<usize> = [3].into_iter().chain(stepper.grid().nodes.iter().copied()).collect();
+        let z = noise(shape.iter().product(), 1);
+        let (mut kept, mut bars) = (Some(Memory::default()), Bars::default());
+        let mut step = || {
+            let tape = Tape::new(kept.take().expect("memory"), &[]);
+            let y = stepper.step(tape.input(&shape[..], &z), tape.input(&shape[..], &z)).id();
+            let memory = tape.into_memory();
+            bars.start(&memory, 0);
+            bars.seed(&memory, y, &z);
+            memory.backward(&[], &mut bars);
+            kept = Some(memory);
+        };
+        step();
+        let before = COUNT.with(Cell::get);
+        step();
+        assert_eq!(COUNT.with(Cell::get) - before, 0, "allocations in a warm step");
+    }
+}
