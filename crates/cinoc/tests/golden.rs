@@ -233,6 +233,8 @@ fn convolutional_branch() {
             trunk: vec![8, 8],
             head: 10,
             fusion: fusion.into(),
+            odd: false,
+            output_scale: 1.0,
         };
         let features = Features { patch: Patch::Image { height, width, channels }, position: shape[1] };
         let policy = DeepONet::new(&config, features, 3).expect("a policy");

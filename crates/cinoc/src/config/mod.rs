@@ -98,6 +98,16 @@ pub struct PolicyConfig {
     pub head: usize,
     /// `"concat"` or `"product"`.
     pub fusion: String,
+    /// Whether the opposite error gets the opposite answer, and none gets none: no biases but in the trunk. Needs `fusion = "product"`.
+    #[serde(default)]
+    pub odd: bool,
+    /// Factor on the first weights of the output layer: small, agents begin by standing still.
+    #[serde(default = "whole")]
+    pub output_scale: f64,
+}
+
+fn whole() -> f64 {
+    1.0
 }
 
 fn one() -> usize {
@@ -111,6 +121,10 @@ pub struct TrainConfig {
     pub batch: usize,
     /// Updates in all.
     pub updates: usize,
+    /// How far from its target an instance still starts at the last update, as a share of the way it was drawn at; 1 changes nothing.
+    /// It shrinks from update to update: first the policy learns to get there, then to stay.
+    #[serde(default = "whole")]
+    pub approach: f64,
     /// Ticks of a training episode; 0 takes the problem's.
     #[serde(default)]
     pub ticks: usize,
@@ -130,6 +144,9 @@ pub struct TrainConfig {
     pub clip: f64,
     /// Weight of the past in a running mean of the parameters, which is what is validated and kept; 0 keeps the parameters themselves.
     pub average: f64,
+    /// Numbers of agents to validate with, the scores multiplied; empty: the trained number alone.
+    #[serde(default)]
+    pub validate_agents: Vec<usize>,
     /// Updates between two validations.
     pub validate_every: usize,
     /// Instances per validation.

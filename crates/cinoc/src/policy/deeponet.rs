@@ -37,6 +37,8 @@ pub struct DeepONet {
     branch: usize,
     trunk: usize,
     fusion: Fusion,
+    output_scale: f64,
+    odd: bool,
 }
 
 fn bad(key: &str, value: String, expected: &str) -> Error {
@@ -51,6 +53,9 @@ impl DeepONet {
             "product" => Fusion::Product,
             other => return Err(bad("policy.fusion", format!("{other:?}"), "\"concat\" or \"product\"")),
         };
+        if config.odd && !(fusion == Fusion::Product && config.convolutions.is_empty()) {
+            return Err(bad("policy.odd", "true".into(), "false, or policy.fusion = \"product\" without convolutions"));
+        }
         let widths = [("policy.branch", &config.branch), ("policy.trunk", &config.trunk)];
         for (key, list) in widths {
             if list.is_empty() || list.contains(&0) {
@@ -72,7 +77,7 @@ impl DeepONet {
         let fused = if fusion == Fusion::Concat { branch_end + trunk_end } else { trunk_end };
         layers.push(layer("head", fused, config.head, Activation::Tanh));
         layers.push(layer("out", config.head, action_width, Activation::Linear));
-        Ok(Self { layers, image, branch, trunk: config.trunk.len(), fusion })
+        Ok(Self { layers, image, branch, trunk: config.trunk.len(), fusion, output_scale: config.output_scale, odd: config.odd })
     }
 }
 
@@ -128,7 +133,8 @@ impl Policy for DeepONet {
         let mut params = Params::default();
         for Layer { name, inputs, outputs, .. } in &self.layers {
             // LeCun-normal: variance 1/fan-in.
-            let scale = 1.0 / (*inputs as f64).sqrt();
+            let factor = if name == "out" { self.output_scale } else { 1.0 };
+            let scale = factor / (*inputs as f64).sqrt();
             let w: Vec<Real> = (0..inputs * outputs).map(|_| (rng.normal() * scale) as Real).collect();
             params.push(&format!("{name}.w"), [*inputs, *outputs], &w);
             params.push(&format!("{name}.b"), [*outputs], &vec![0.0; *outputs]);
@@ -137,7 +143,13 @@ impl Policy for DeepONet {
     }
 
     fn act<'t>(&self, theta: &Leaves<'t>, seen: &Observation<'t>) -> Var<'t> {
-        let layer = |i: usize, x: Var<'t>| x.dense(theta.layer(2 * i), self.layers[i].activation);
+        let layer = |i: usize, x: Var<'t>| {
+            let mut parameters = theta.layer(2 * i);
+            if self.odd && !(self.branch..self.branch + self.trunk).contains(&i) {
+                parameters.b = theta.tape().zeros([self.layers[i].outputs]);
+            }
+            x.dense(parameters, self.layers[i].activation)
+        };
         let branch = match self.image {
             Some(image) => {
                 let image = ConvBranch { keep: !theta.tape().is_thrifty(), ..image };

@@ -18,6 +18,8 @@ pub(super) fn paper() -> Config {
 /// Our recipe.
 pub(super) fn tune(config: &mut Config) {
     heat2d::tune(config);
+    config.swarm.safety = true;
+    config.observe.obstacles = true;
 }
 
 /// Discs that make no sense, or that the safety layer cannot keep agents out of.

@@ -121,6 +121,8 @@ impl Trainer {
         let Self { problem, policy, params, shards, threads, seed, update, .. } = self;
         let (problem, policy, params, seed, update) = (&*problem, &**policy, &*params, *seed, *update);
         let train = &problem.config.train;
+        let progress = (update as f64 / train.updates as f64).min(1.0);
+        let reach = (1.0 + progress * (train.approach - 1.0)) as Real;
         let outcomes: Vec<Outcome> = threads.install(|| {
             let work = shards.par_iter_mut().enumerate().map(|(s, shard)| {
                 shard.batch.clear();
@@ -132,6 +134,13 @@ impl Trainer {
                     let mut instance = problem.task.sample(&mut rng, Use::Training);
                     if mirrored {
                         instance.start.iter_mut().chain(&mut instance.target).for_each(|z| *z = -*z);
+                    }
+                    if reach < 1.0 {
+                        instance
+                            .start
+                            .iter_mut()
+                            .zip(&instance.target)
+                            .for_each(|(z, target)| *z = target + reach * (*z - target));
                     }
                     shard.batch.push(&instance.start, &instance.target, &xi);
                     disturb(problem, &mut rng, &mut shard.batch);
@@ -167,16 +176,18 @@ impl Trainer {
     fn validate(&mut self) -> f64 {
         self.average.refresh();
         let train = &self.problem.config.train;
-        let request = Request {
-            agents: self.problem.config.swarm.agents,
-            instances: train.validate_instances,
-            seed: self.seed,
-            stream: Stream::Validate,
-            fail: 0.0,
-        };
-        let scores = evaluate::scores(&self.problem, &*self.policy, &self.average, &request, &self.threads);
-        // A diverged episode must never count as a good one.
-        let score = if scores.diverged > 0 { f64::INFINITY } else { scores.mean(0) };
+        let trained = [self.problem.config.swarm.agents];
+        let counts = if train.validate_agents.is_empty() { &trained[..] } else { &train.validate_agents };
+        let mut logarithms = 0.0;
+        for &agents in counts {
+            let instances = train.validate_instances;
+            let request = Request { agents, instances, seed: self.seed, stream: Stream::Validate, fail: 0.0 };
+            let scores = evaluate::scores(&self.problem, &*self.policy, &self.average, &request, &self.threads);
+            // A diverged episode must never count as a good one.
+            logarithms += if scores.diverged > 0 { f64::INFINITY } else { scores.mean(0).ln() };
+        }
+        // The geometric mean: a factor counts the same at every number of agents.
+        let score = (logarithms / counts.len() as f64).exp();
         if self.best.as_ref().is_none_or(|best| score < best.score) {
             self.best = Some(Best { score, update: self.update, theta: self.average.theta().to_vec() });
         }
