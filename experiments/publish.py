@@ -4,7 +4,7 @@ import pathlib
 import shutil
 
 root = pathlib.Path(__file__).resolve().parent.parent
-TRAINED = {"heat1d": 8, "fkpp1d": 20}
+TRAINED = {"heat1d": 8, "fkpp1d": 20, "heat2d": 16, "heat2d_obstacles": 16}
 LIMITS = {
     "heat1d": "Fewer than three quarters of the trained agents cost more than a factor of 2.5. Good up to 32 agents; somewhere between 32 and 64 it breaks down.",
     "fkpp1d": "Half the trained agents cost a factor of 3 to 30, depending on the seed. Good up to 100 agents; somewhere between 100 and 160 it breaks down.",

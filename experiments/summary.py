@@ -4,7 +4,9 @@ import pathlib
 import statistics
 
 root = pathlib.Path(__file__).resolve().parent.parent / "results"
-PUBLISHED = {"heat1d": (7.4e-4, "8", "0.5–4×"), "fkpp1d": (4.5e-4, "20", "0.7–5×")}
+PUBLISHED = {"heat1d": (7.4e-4, "8", "0.5–4×"), "fkpp1d": (4.5e-4, "20", "0.7–5×"),
+             "heat2d": (8.5e-4, "16", "1–16×"), "heat2d_obstacles": (6.8e-4, "16", "1–16×, without obstacles")}
+TITLES = {"tuned": "tuned", "soft": "soft: no safety layer, discs not seen", "blind": "blind: safety layer, discs not seen", "paper": "paper"}
 
 
 def rows(path):
@@ -16,17 +18,25 @@ out = ["# Results", "", "Made by `experiments/all`; each folder holds the settin
        "Scores are means over 200 held-out instances (seed 1000) that no training run has seen and no recipe was chosen on;",
        "a ratio is the mean score over the mean uncontrolled score of the same instances.", ""]
 for problem, (paper, trained, published) in PUBLISHED.items():
+    if not (root / problem).exists():
+        continue
     out += [f"## {problem}", "", "| setting | seed | best after | score | ratio | ratio in the paper | training |", "|---|---|---|---|---|---|---|"]
-    for preset in ("tuned", "paper"):
+    for preset, title in TITLES.items():
         ratios = []
         for folder in sorted((root / problem).glob(f"{preset}-*")):
             train = json.loads((folder / "train.json").read_text())
             row = next(r for r in rows(folder / "eval.jsonl") if str(r["agents"]) == trained)
             ratios.append(row["ratio"])
-            out.append(f"| {preset} | {train['seed']} | {train['best_update']} of {train['updates']} updates | {row['score']['mean']:.2e} "
+            out.append(f"| {title} | {train['seed']} | {train['best_update']} of {train['updates']} updates | {row['score']['mean']:.2e} "
                        f"| {row['ratio']:.2e} | {paper:.1e} | {train['seconds']:.0f} s |")
         if ratios:
             out.append(f"| **{preset}** | **mean of {len(ratios)}** | | | **{statistics.mean(ratios):.2e}** | {paper:.1e} | |")
+    safety = [(title, f, next(r for r in rows(f / "eval.jsonl") if str(r["agents"]) == trained).get("measures") or {})
+              for preset, title in TITLES.items() for f in sorted((root / problem).glob(f"{preset}-*"))]
+    if any("clearance" in measures for *_, measures in safety):
+        out += ["", "Agent-ticks inside a disc, inside a disc or its margin, and the smallest distance of any agent to the edge of a disc (negative: inside), over all instances:", "",
+                "| setting | seed | inside | inside or margin | clearance | error at the last tick |", "|---|---|---|---|---|---|"]
+        out += [f"| {title} | {f.name.split('-')[1]} | {100 * m['violations']:.3f} % | {100 * m['violations_margin']:.2f} % | {m['clearance']:.4f} | {m['mse']:.2e} |" for title, f, m in safety]
     out += ["", f"Other numbers of agents, our recipe, without training (percent of the score at {trained} agents; published range {published} with one instance):", ""]
     folders = sorted((root / problem).glob("tuned-*"))
     if folders:

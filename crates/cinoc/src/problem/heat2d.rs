@@ -40,13 +40,12 @@ pub(super) fn tune(config: &mut Config) {
     config.policy.convolutions = vec![];
     config.policy.branch = vec![64, 64];
     config.policy.odd = true;
-    config.policy.output_scale = 0.1;
-    config.data.insert("nearer".into(), 0.5);
+    config.policy.output_scale = 0.3;
     let train = &mut config.train;
     train.mirror = true;
     (train.strength, train.strength_share) = ([1.0, 4.0], 0.5);
     // The score is read at tick 100.
-    (train.updates, train.ticks, train.validate_every, train.validate_instances) = (150, 100, 5, 48);
+    (train.updates, train.ticks, train.validate_every, train.validate_instances) = (120, 100, 10, 96);
 }
 
 /// The problem of a configuration, with keep-out discs if it has any.
