@@ -28,6 +28,8 @@ enum Command {
     Check(cmd::check::Args),
     /// Time training updates.
     Bench(cmd::bench::Args),
+    /// Time a tick of ever larger swarms and grids.
+    Scale(cmd::scale::Args),
     /// Test this installation, in under a minute.
     Verify(cmd::verify::Args),
 }
@@ -41,6 +43,7 @@ fn main() -> std::process::ExitCode {
         Command::Show(args) => args.run(),
         Command::Check(args) => args.run(),
         Command::Bench(args) => args.run(),
+        Command::Scale(args) => args.run(),
         Command::Verify(args) => args.run(),
     };
     match done {

@@ -2,6 +2,7 @@
 
 use crate::Real;
 use crate::tape::{Home, Memory, VarId, compute};
+use std::sync::Arc;
 
 impl Memory {
     /// Whether [`replay`](Self::replay) gives what recording once more would: not if values were read while it was made,
@@ -16,7 +17,9 @@ impl Memory {
     }
 
     /// Computes `recording` into this memory, with other values for some of its leaves; the names of its variables hold here too.
+    /// Leaves without other values have those of the recording, or those of the last time the same recording was computed here.
     pub fn replay<'a>(&mut self, recording: &Memory, shared: &[Real], leaves: impl IntoIterator<Item = (VarId, &'a [Real])>) {
+        let again = matches!((&self.shared_nodes, &recording.shared_nodes), (Some(a), Some(b)) if Arc::ptr_eq(a, b));
         self.shared_nodes = recording.shared_nodes.clone();
         (self.used, self.bars_used, self.read) = (recording.used, recording.bars_used, recording.read);
         self.values.grow_to(self.used);
@@ -36,7 +39,7 @@ impl Memory {
                 }
             } else if let Some((_, values)) = leaves.next_if(|(leaf, _)| *leaf == id) {
                 self.values[place].copy_from_slice(values);
-            } else {
+            } else if !again {
                 self.values[place.clone()].copy_from_slice(&recording.values[place]);
             }
         }

@@ -33,6 +33,11 @@ fn a_replay_is_a_second_recording() {
     replayed.replay(&recording, &[], [(ids[0], x.as_slice()), (ids[1], c.as_slice())]);
     let (again, ids) = record(&x, &c, false);
     assert_eq!(gradient(&replayed, ids), gradient(&again, ids));
+    // What is not given stays as it was the last time.
+    let x = noise(4, 5);
+    replayed.replay(&recording, &[], [(ids[0], x.as_slice())]);
+    let (again, ids) = record(&x, &c, false);
+    assert_eq!(gradient(&replayed, ids), gradient(&again, ids));
 }
 
 #[test]

@@ -20,6 +20,7 @@ pub mod problem;
 pub mod random;
 pub mod rollout;
 pub mod run;
+pub mod scaling;
 pub mod swarm;
 pub mod task;
 pub mod train;

@@ -129,8 +129,7 @@ pub struct Scene<'a> {
 /// The names of a segment's variables, the same for every segment of the same length.
 #[derive(Clone, Default)]
 struct Marks {
-    /// The target and, for each tick, the strengths.
-    target: Option<VarId>,
+    /// The agents' strengths in each tick.
     strengths: Vec<VarId>,
     /// z, ξ and previous action at the start and at the end.
     first: Option<[VarId; 3]>,
@@ -142,7 +141,7 @@ struct Marks {
 impl Marks {
     /// As a clone, in the room there is.
     fn copy(&mut self, other: &Self) {
-        (self.first, self.last, self.target) = (other.first, other.last, other.target);
+        (self.first, self.last) = (other.first, other.last);
         self.strengths.clone_from(&other.strengths);
         self.terms.clone_from(&other.terms);
     }
@@ -162,8 +161,9 @@ pub struct Rollout {
     thrifty: bool,
     memories: Vec<Memory>,
     marks: Vec<Marks>,
-    /// The state (z, ξ, previous action) at the start of each segment and at the end.
+    /// The state (z, ξ, previous action) at the start of each segment and at the end; without a gradient to follow, only the last two.
     states: Vec<[Vec<Real>; 3]>,
+    all_states: bool,
     state_bar: [Vec<Real>; 3],
     seed: Vec<Real>,
 }
@@ -184,6 +184,7 @@ impl Rollout {
             memories: (0..if keep { segments } else { 3 }).map(|_| Memory::default()).collect(),
             marks: vec![Marks::default(); segments],
             states: vec![Default::default(); segments + 1],
+            all_states: true,
             state_bar: Default::default(),
             seed: Vec::new(),
         }
@@ -206,6 +207,7 @@ impl Rollout {
     ) -> Outcome {
         let size = self.batch.size;
         let actions = size * self.batch.agents * problem.swarm.action_width();
+        self.all_states = train;
         let [z, xi, previous] = &mut self.states[0];
         copy(z, &self.batch.z);
         copy(xi, &self.batch.xi);
@@ -222,10 +224,10 @@ impl Rollout {
         }
         for s in 0..self.marks.len() {
             self.compute(problem, policy, params, train, s);
-            let memory = &self.memories[self.slot(s)];
+            let (memory, after) = (&self.memories[self.slot(s)], self.state(s + 1));
             let end = ((s + 1) * self.segment).min(self.ticks);
             for (i, id) in self.marks[s].last.expect("just recorded").into_iter().enumerate() {
-                copy(&mut self.states[s + 1][i], memory.value(params.shared(), id));
+                copy(&mut self.states[after][i], memory.value(params.shared(), id));
             }
             let terms = problem.task.terms().len();
             for (t, ids) in self.marks[s].terms.chunks_exact(terms).enumerate() {
@@ -240,7 +242,7 @@ impl Rollout {
                     return Outcome::Diverged { tick };
                 }
             }
-            let [z, xi, action] = &self.states[s + 1];
+            let [z, xi, action] = &self.states[after];
             watch(&Scene { tick: end, z, xi, action, strength: self.strength(end - 1) });
         }
         Outcome::Finished
@@ -250,6 +252,11 @@ impl Rollout {
     fn model(&self, s: usize) -> usize {
         let shorter = s + 1 == self.marks.len() && !self.ticks.is_multiple_of(self.segment);
         if shorter { s } else { 0 }
+    }
+
+    /// Where the state at the start of segment `s` is kept.
+    fn state(&self, s: usize) -> usize {
+        if self.all_states { s } else { s % 2 }
     }
 
     /// The memory of segment `s`. Where not all are kept, the two models have their own and the others share one.
@@ -264,7 +271,7 @@ impl Rollout {
 
     /// Computes segment `s`: the first of its kind is recorded, the others replay it.
     fn compute(&mut self, problem: &Problem, policy: &dyn Policy, params: &Params, train: bool, s: usize) {
-        let (slot, model) = (self.slot(s), self.model(s));
+        let (slot, model, from) = (self.slot(s), self.model(s), self.state(s));
         if s == model || !self.memories[self.slot(model)].replayable() {
             return self.record(problem, policy, params, train, s, slot);
         }
@@ -272,16 +279,16 @@ impl Rollout {
         let marks = &known[model];
         new[0].copy(marks);
         let (recorded, free) = self.memories.split_at_mut(slot);
-        let start = marks.first.into_iter().flatten().zip(self.states[s].iter().map(Vec::as_slice));
-        let target = marks.target.map(|id| (id, self.batch.target.as_slice()));
+        let start = marks.first.into_iter().flatten().zip(self.states[from].iter().map(Vec::as_slice));
         let ticks = s * self.segment..self.ticks;
         let strengths = marks.strengths.iter().copied().zip(ticks.map(|tick| strength_at(&self.batch, tick)));
-        free[0].replay(&recorded[model], params.shared(), start.chain(target).chain(strengths));
+        // The target is that of the recording.
+        free[0].replay(&recorded[model], params.shared(), start.chain(strengths));
     }
 
     /// Records segment `s` into memory `slot`.
     fn record(&mut self, problem: &Problem, policy: &dyn Policy, params: &Params, train: bool, s: usize, slot: usize) {
-        let (size, agents) = (self.batch.size, self.batch.agents);
+        let (size, agents, from) = (self.batch.size, self.batch.agents, self.state(s));
         let tape = Tape::new(std::mem::take(&mut self.memories[slot]), params.shared()).thrifty(self.thrifty || !train);
         let marks = &mut self.marks[s];
         marks.terms.clear();
@@ -293,7 +300,7 @@ impl Rollout {
             field[1..=nodes.len()].copy_from_slice(nodes);
             let field = &field[..=nodes.len()];
             let leaf = |shape: &[usize], x: &[Real]| if train { tape.input(shape, x) } else { tape.constant(shape, x) };
-            let [z, xi, previous] = &self.states[s];
+            let [z, xi, previous] = &self.states[from];
             let mut state = State {
                 z: leaf(field, z),
                 xi: leaf(&[size, agents, problem.swarm.dimensions()], xi),
@@ -301,7 +308,6 @@ impl Rollout {
             };
             marks.first = Some([state.z.id(), state.xi.id(), state.previous.id()]);
             let target = tape.constant(field, &self.batch.target);
-            marks.target = Some(target.id());
             for t in s * self.segment..((s + 1) * self.segment).min(self.ticks) {
                 let strength = tape.constant([size, agents], strength_at(&self.batch, t));
                 marks.strengths.push(strength.id());
@@ -361,7 +367,7 @@ impl Rollout {
 
     /// The state at the end: field, positions.
     pub fn end(&self) -> (&[Real], &[Real]) {
-        let [z, xi, _] = self.states.last().expect("at least the start");
+        let [z, xi, _] = &self.states[self.state(self.marks.len())];
         (z, xi)
     }
 

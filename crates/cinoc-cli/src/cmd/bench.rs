@@ -1,6 +1,6 @@
 //! `cinoc bench`
 
-use super::Settings;
+use super::{Settings, least, median};
 use anyhow::Result;
 use cinoc::{Config, inspect};
 
@@ -32,13 +32,6 @@ pub struct Args {
     json: bool,
 }
 
-fn median(values: &[f64]) -> f64 {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let n = sorted.len();
-    0.5 * (sorted[(n - 1) / 2] + sorted[n / 2])
-}
-
 impl Args {
     /// Runs the command. Sizes are the paper's unless changed, so that timings can be compared.
     pub fn run(mut self) -> Result<()> {
@@ -50,7 +43,6 @@ impl Args {
             return operations(&config, self.threads, self.updates.max(1), self.json);
         }
         let timing = inspect::timing(&config, self.threads, self.updates.max(1))?;
-        let least = |values: &[f64]| values.iter().copied().fold(f64::INFINITY, f64::min);
         let (update, forward) = (median(&timing.update), median(&timing.forward));
         let floor = 1e3 * timing.flops / timing.peak;
         let (batch, agents, ticks) = (config.train.batch, config.swarm.agents, config.physics["ticks"]);

@@ -4,6 +4,7 @@ pub mod bench;
 pub mod check;
 pub mod eval;
 pub mod list;
+pub mod scale;
 pub mod show;
 pub mod train;
 pub mod verify;
@@ -72,4 +73,17 @@ impl Settings {
 /// `1.23e-4`, as numbers of very different size read best.
 pub fn short(x: f64) -> String {
     format!("{x:.2e}")
+}
+
+/// The middle of some numbers.
+pub fn median(values: &[f64]) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let n = sorted.len();
+    0.5 * (sorted[(n - 1) / 2] + sorted[n / 2])
+}
+
+/// The least of some numbers.
+pub fn least(values: &[f64]) -> f64 {
+    values.iter().copied().fold(f64::INFINITY, f64::min)
 }

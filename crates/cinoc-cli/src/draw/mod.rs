@@ -6,6 +6,7 @@ mod colour;
 mod contour;
 mod curves;
 mod font;
+mod growth;
 mod movie;
 mod movie1d;
 mod movie2d;
@@ -19,6 +20,8 @@ mod vector;
 
 #[cfg(test)]
 mod tests;
+
+pub use growth::Growth;
 
 use anyhow::{Result, bail};
 use std::path::Path;
@@ -98,24 +101,34 @@ pub enum Episode {
 pub fn draw(episode: &Episode, path: &Path) -> Result<()> {
     check::shapes(episode)?;
     font::register()?;
-    let size = match episode {
-        Episode::Line(_) => spacetime::SIZE,
-        Episode::Plane(plane) => rows::size(plane),
-    };
-    let figure = |surface: &mut dyn surface::Surface| match episode {
-        Episode::Line(line) => spacetime::draw(surface, line),
-        Episode::Plane(plane) => rows::draw(surface, plane),
-    };
-    let extension = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
-    match (extension.as_str(), episode) {
-        ("png", _) => {
-            let mut raster = raster::Raster::new(size);
-            figure(&mut raster);
-            raster.save(path)
-        }
-        ("svg", _) => vector::save(size, path, |vector| figure(vector)),
+    match (extension(path).as_str(), episode) {
+        ("png" | "svg", Episode::Line(line)) => save(spacetime::SIZE, path, |surface| spacetime::draw(surface, line)),
+        ("png" | "svg", Episode::Plane(plane)) => save(rows::size(plane), path, |surface| rows::draw(surface, plane)),
         ("gif", Episode::Line(line)) => movie1d::save(line, path),
         ("gif", Episode::Plane(plane)) => movie2d::save(plane, path),
         _ => bail!("cannot draw {}: the extension must be .png or .svg (a figure) or .gif (an animation)", path.display()),
     }
+}
+
+/// Draws how times grow with sizes into a `.png` or `.svg` file.
+pub fn draw_growth(title: &str, growths: &[Growth], path: &Path) -> Result<()> {
+    font::register()?;
+    match extension(path).as_str() {
+        "png" | "svg" => save(growth::size(growths), path, |surface| growth::draw(surface, title, growths)),
+        _ => bail!("cannot draw {}: the extension must be .png or .svg", path.display()),
+    }
+}
+
+fn extension(path: &Path) -> String {
+    path.extension().unwrap_or_default().to_string_lossy().to_lowercase()
+}
+
+/// Writes a figure of this size in pixels, as SVG or else as PNG.
+fn save(size: (u32, u32), path: &Path, figure: impl Fn(&mut dyn surface::Surface)) -> Result<()> {
+    if extension(path) == "svg" {
+        return vector::save(size, path, |vector| figure(vector));
+    }
+    let mut raster = raster::Raster::new(size);
+    figure(&mut raster);
+    raster.save(path)
 }

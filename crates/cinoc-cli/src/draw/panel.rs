@@ -47,8 +47,9 @@ impl Panel {
     pub fn x_axis(&self, surface: &mut dyn Surface, name: &str) {
         for (share, label) in self.x.ticks(4) {
             let (x, y) = self.frame.at(share, 0.0);
+            let length = if label.is_some() { 0.3 } else { 0.16 };
             let ink = colour::AXIS.to_rgba();
-            let mark = [(x, y), (x, y + 0.3 * self.text)].map(crisp);
+            let mark = [(x, y), (x, y + length * self.text)].map(crisp);
             surface.stroke(&mark, self.hair(), ink);
             let style = Label::new(self.text, Align::Centre);
             surface.text(&label.unwrap_or_default(), (x, y + 1.25 * self.text), style);

@@ -8,9 +8,19 @@ use plotters::style::Color;
 
 const CONTOURS: usize = 4;
 
-/// The colour scale that all fields of the episode share.
+/// How many moments a figure shows.
+pub const MOMENTS: usize = 5;
+
+/// The ticks of an episode that a figure shows.
+pub fn moments(episode: &Episode2d) -> [usize; MOMENTS] {
+    let last = episode.controlled.len() - 1;
+    std::array::from_fn(|moment| (moment * last + (MOMENTS - 1) / 2) / (MOMENTS - 1))
+}
+
+/// The colour scale that all fields of the episode share. The few moments of a figure count, among them the start,
+/// which is often steep and soon over: among all ticks it would be lost.
 pub fn scale_of(episode: &Episode2d) -> Scale {
-    let fields = episode.uncontrolled.iter().chain(&episode.controlled);
+    let fields = moments(episode).into_iter().flat_map(|tick| [&episode.uncontrolled[tick], &episode.controlled[tick]]);
     Scale::covering(fields.flatten().copied(), &episode.target)
 }
 

@@ -5,13 +5,12 @@ use super::axis::{Axis, number};
 use super::colour;
 use super::curves::Histories;
 use super::panel::{Panel, border, colour_bar, headline};
-use super::plane;
+use super::plane::{self, MOMENTS};
 use super::surface::{Align, Frame, Label, Surface};
 use plotters::style::Color;
 
 const WIDTH: f32 = 1800.0;
 const TEXT: f32 = 25.0;
-const MOMENTS: usize = 5;
 const LEFT: f32 = 136.0;
 const TOP: f32 = 122.0;
 /// From the lower row to the curves, and the height of these.
@@ -63,8 +62,7 @@ fn draw_rows(surface: &mut dyn Surface, episode: &Episode2d) {
     let rows = [("uncontrolled", &episode.uncontrolled), ("controlled", &episode.controlled)];
     for (row, (name, fields)) in rows.into_iter().enumerate() {
         let top = TOP + row as f32 * pitch(episode);
-        for moment in 0..MOMENTS {
-            let tick = (moment * last + (MOMENTS - 1) / 2) / (MOMENTS - 1);
+        for (moment, tick) in plane::moments(episode).into_iter().enumerate() {
             let frame = Frame::new(LEFT + moment as f32 * (width + gap), top, width, height);
             plane::field(surface, frame, &scale, episode, &fields[tick]);
             if row == 1 {

@@ -8,6 +8,10 @@ use cinoc_tape::{Cotangents, Inputs, Op, Shape};
 /// Rows that are swept together along y.
 const LANES: usize = 16;
 
+/// Nodes of a row that are moved to their columns before the next row has its turn: as many as stay in the cache, where rows a power of two
+/// apart compete for the same few places.
+const TILE: usize = 64;
+
 /// Half a step implicit in x, half a step implicit in y, each with half the source:
 ///
 /// `(1 − ½δx) w = (1 + ½δy) z + ½dt·f`, `(1 − ½δy) z' = (1 + ½δx) w + ½dt·f`, `δx z = (ν·dt/dx²)(zᵢ₋₁ − 2zᵢ + zᵢ₊₁)`.
@@ -78,13 +82,20 @@ impl PeacemanRachford {
             if rows.len() < LANES * ny {
                 columns.fill([0.0; LANES]);
             }
-            for (lane, row) in rows.chunks_exact(ny).enumerate() {
-                columns.iter_mut().zip(&row[1..ny - 1]).for_each(|(column, x)| column[lane] = *x);
-            }
+            transpose(rows, ny, columns, |column, x| *column = *x);
             self.along[1].solve_columns(columns.as_flattened_mut(), LANES);
-            for (lane, row) in rows.chunks_exact_mut(ny).enumerate() {
-                columns.iter().zip(&mut row[1..ny - 1]).for_each(|(column, x)| *x = column[lane]);
-            }
+            transpose(rows, ny, columns, |column, x| *x = *column);
+        }
+    }
+}
+
+/// Calls `f` with each inner node of up to sixteen rows and its place in the columns, tile by tile.
+#[inline(always)]
+fn transpose(rows: &mut [Real], ny: usize, columns: &mut [[Real; LANES]], f: impl Fn(&mut Real, &mut Real)) {
+    for (tile, columns) in columns.chunks_mut(TILE).enumerate() {
+        for (lane, row) in rows.chunks_exact_mut(ny).enumerate() {
+            let row = &mut row[1 + tile * TILE..][..columns.len()];
+            columns.iter_mut().zip(row).for_each(|(column, x)| f(&mut column[lane], x));
         }
     }
 }

@@ -14,18 +14,18 @@ struct Axis {
     points: usize,
 }
 
+/// Up to this many points the eigenpairs of the whole covariance are computed; beyond, those of its factors, which take linear time.
+const MANY: usize = 128;
+
 impl Axis {
     fn new(x: &[f64], length: f64) -> Self {
-        let points = x.len();
-        let covariance = DMatrix::from_fn(points, points, |i, j| (-0.5 * ((x[i] - x[j]) / length).powi(2)).exp());
-        let eigen = covariance.symmetric_eigen();
-        let largest = eigen.eigenvalues.max();
-        let mut kept: Vec<usize> = (0..points).filter(|&m| eigen.eigenvalues[m] > LEAST * largest).collect();
-        kept.sort_by(|&a, &b| eigen.eigenvalues[b].total_cmp(&eigen.eigenvalues[a]));
-        let factor = (0..points)
-            .flat_map(|i| kept.iter().map(move |&m| (i, m)))
-            .map(|(i, m)| eigen.eigenvectors[(i, m)] * eigen.eigenvalues[m].sqrt());
-        Self { factor: factor.collect(), values: kept.iter().map(|&m| eigen.eigenvalues[m]).collect(), points }
+        let covariance = |i: usize, j: usize| (-0.5 * ((x[i] - x[j]) / length).powi(2)).exp();
+        let (values, vectors) = if x.len() > MANY { by_factors(x.len(), covariance) } else { whole(x.len(), covariance) };
+        let largest = values.iter().copied().fold(0.0, f64::max);
+        let mut kept: Vec<usize> = (0..values.len()).filter(|&m| values[m] > LEAST * largest).collect();
+        kept.sort_by(|&a, &b| values[b].total_cmp(&values[a]));
+        let factor = (0..x.len()).flat_map(|i| kept.iter().map(move |&m| (i, m))).map(|place| vectors[place]);
+        Self { factor: factor.collect(), values: kept.iter().map(|&m| values[m]).collect(), points: x.len() }
     }
 
     fn modes(&self) -> usize {
@@ -35,6 +35,34 @@ impl Axis {
     fn rows(&self) -> std::slice::ChunksExact<'_, f64> {
         self.factor.chunks_exact(self.modes())
     }
+}
+
+/// Eigenvalues of a covariance, and each eigenvector times the root of its eigenvalue.
+fn whole(points: usize, covariance: impl Fn(usize, usize) -> f64) -> (Vec<f64>, DMatrix<f64>) {
+    let eigen = DMatrix::from_fn(points, points, covariance).symmetric_eigen();
+    let roots = |i: usize, m: usize| eigen.eigenvectors[(i, m)] * eigen.eigenvalues[m].max(0.0).sqrt();
+    (eigen.eigenvalues.iter().copied().collect(), DMatrix::from_fn(points, points, roots))
+}
+
+/// The same for a smooth covariance with ones on its diagonal, up to rounding: `K = LLᵀ` with few columns (Cholesky, always at the point that
+/// is known least), and with the eigenpairs `LᵀL = VΛVᵀ` the wanted vectors are `LV`. The covariance of all pairs is never formed.
+fn by_factors(points: usize, covariance: impl Fn(usize, usize) -> f64) -> (Vec<f64>, DMatrix<f64>) {
+    let mut unknown = vec![1f64; points];
+    let mut columns: Vec<Vec<f64>> = Vec::new();
+    while columns.len() < points {
+        let pivot = (0..points).max_by(|&a, &b| unknown[a].total_cmp(&unknown[b])).expect("at least one point");
+        if unknown[pivot] < 1e-2 * LEAST {
+            break;
+        }
+        let root = unknown[pivot].sqrt();
+        let known = |i: usize| columns.iter().map(|column| column[i] * column[pivot]).sum::<f64>();
+        let column: Vec<f64> = (0..points).map(|i| (covariance(i, pivot) - known(i)) / root).collect();
+        unknown.iter_mut().zip(&column).for_each(|(unknown, x)| *unknown -= x * x);
+        columns.push(column);
+    }
+    let factor = DMatrix::from_fn(points, columns.len(), |i, m| columns[m][i]);
+    let eigen = (factor.transpose() * &factor).symmetric_eigen();
+    (eigen.eigenvalues.iter().copied().collect(), factor * eigen.eigenvectors)
 }
 
 /// A Gaussian process with kernel `exp(−d²/2l²)` on an interval or a rectangle, from the eigenpairs of its covariance above 1e-12 of the largest.
@@ -127,7 +155,9 @@ mod tests {
     #[test]
     fn covariance_is_the_kernel() {
         let points = |n: usize| -> Vec<f64> { (0..n).map(|i| i as f64 / (n - 1) as f64).collect() };
-        for (x, y, length) in [(points(40), vec![0.0], 0.2), (points(9), points(11), 0.4), (points(12), points(8), 0.25)] {
+        let lines = [(points(40), vec![0.0], 0.2), (points(MANY + 9), vec![0.0], 0.2)];
+        let rectangles = [(points(9), points(11), 0.4), (points(12), points(8), 0.25), (points(MANY + 1), points(5), 0.1)];
+        for (x, y, length) in lines.into_iter().chain(rectangles) {
             let process = GaussianProcess::plane(&x, &y, length);
             let count = x.len() * y.len();
             assert!(process.modes() < count, "a smooth kernel has few modes, not {} of {count}", process.modes());

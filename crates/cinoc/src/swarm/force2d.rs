@@ -154,6 +154,9 @@ impl Op for Force2d {
                         self.axes[1].bump(x[1][2 * m + 1], &mut along_y);
                         for (first, last) in along_x.near {
                             for i in first..last.min(nx) {
+                                if along_x.value[i] == 0.0 {
+                                    continue;
+                                }
                                 let (row, factor) = (&mut field[i * stride..], u * along_x.value[i]);
                                 for (from, to) in along_y.near {
                                     add(&mut row[from..], &along_y.value[from..to], factor);
@@ -195,6 +198,9 @@ impl Op for Force2d {
                             for (first, last) in along_x.near {
                                 for i in first..last.min(nx) {
                                     let (factor, distance) = (along_x.value[i], along_x.distance[i]);
+                                    if factor == 0.0 {
+                                        continue;
+                                    }
                                     let row = &f_bar[i * stride + from..][..push.len()];
                                     for j in 0..row.len() {
                                         push[j] += factor * row[j];
