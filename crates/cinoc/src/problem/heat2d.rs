@@ -43,7 +43,7 @@ pub(super) fn tune(config: &mut Config) {
     config.policy.output_scale = 0.3;
     let train = &mut config.train;
     train.mirror = true;
-    (train.strength, train.strength_share) = ([1.0, 4.0], 0.5);
+    (train.batch, train.strength, train.strength_share) = (32, [0.5, 4.0], 0.5);
     // The score is read at tick 100.
     (train.updates, train.ticks, train.validate_every, train.validate_instances) = (120, 100, 10, 96);
 }
