@@ -8,6 +8,8 @@ use std::path::Path;
 const BUILT_IN: &[(&str, &[u8])] = &[
     ("heat1d", include_bytes!("../../../models/heat1d.safetensors")),
     ("fkpp1d", include_bytes!("../../../models/fkpp1d.safetensors")),
+    ("heat2d", include_bytes!("../../../models/heat2d.safetensors")),
+    ("heat2d_obstacles", include_bytes!("../../../models/heat2d_obstacles.safetensors")),
 ];
 
 /// Names of the models inside the program.
