@@ -2,7 +2,7 @@
 
 use super::axis::Axis;
 use super::colour;
-use super::panel::{Entry, Panel, legend};
+use super::panel::{Entry, Panel, Sign, legend};
 use super::surface::{Frame, Point, Surface};
 use super::{Episode1d, Episode2d};
 use plotters::style::{Color, RGBColor};
@@ -92,7 +92,7 @@ impl Histories {
         self.line(surface, panel, &self.uncontrolled[..shown], colour::UNCONTROLLED);
         let shown = ticks.min(self.controlled.len());
         self.line(surface, panel, &self.controlled[..shown], colour::CONTROLLED);
-        let entry = |name, ink| Entry { name, ink, dashed: false };
+        let entry = |name, ink| Entry { name, ink, sign: Sign::Line };
         let entries = [entry("uncontrolled", colour::UNCONTROLLED), entry("controlled", colour::CONTROLLED)];
         let mut busy = self.points(panel, &self.uncontrolled);
         busy.extend(self.points(panel, &self.controlled));

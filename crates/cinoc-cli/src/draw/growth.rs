@@ -2,7 +2,7 @@
 
 use super::axis::Axis;
 use super::colour;
-use super::panel::{Entry, Panel, headline, legend};
+use super::panel::{DOT, Entry, Panel, Sign, headline, legend};
 use super::surface::{Frame, Point, Surface, dashes};
 use plotters::style::Color;
 
@@ -52,11 +52,11 @@ pub fn draw(surface: &mut dyn Surface, title: &str, growths: &[Growth]) {
         let (measured, fit) = (place(&growth.measured), place(&growth.fit));
         dashes(surface, &fit, TEXT / 9.0, colour::BLACK.to_rgba());
         for point in &measured {
-            surface.disc(*point, 0.36 * TEXT, colour::WHITE.to_rgba());
-            surface.disc(*point, 0.28 * TEXT, colour::CONTROLLED.to_rgba());
+            surface.disc(*point, (DOT + 0.08) * TEXT, colour::WHITE.to_rgba());
+            surface.disc(*point, DOT * TEXT, colour::CONTROLLED.to_rgba());
         }
-        let entry = |name, ink, dashed| Entry { name, ink, dashed };
-        let entries = [entry("measured", colour::CONTROLLED, false), entry(&growth.formula, colour::BLACK, true)];
+        let entry = |name, ink, sign| Entry { name, ink, sign };
+        let entries = [entry("measured", colour::CONTROLLED, Sign::Dot), entry(&growth.formula, colour::BLACK, Sign::Dashes)];
         legend(surface, panel.frame, 0.92 * TEXT, &entries, &[measured, fit].concat());
         panel.border(surface);
         panel.x_axis(surface, growth.axis);

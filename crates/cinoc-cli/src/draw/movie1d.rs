@@ -5,7 +5,7 @@ use super::axis::{Axis, number};
 use super::colour;
 use super::curves::Histories;
 use super::movie::{Movie, save_within_limit, ticks};
-use super::panel::{Entry, Panel, headline, legend_row};
+use super::panel::{Entry, Panel, Sign, headline, legend_row};
 use super::raster::Raster;
 use super::surface::{Align, Frame, Label, Point, Surface, dashes};
 use anyhow::Result;
@@ -62,11 +62,11 @@ fn draw_fields(frame: &mut Raster, panel: &Panel, episode: &Episode1d, tick: usi
     dashes(frame, &target, 1.6, colour::BLACK.to_rgba());
     panel.border(frame);
     panel.y_axis(frame, "field z(x)");
-    let entry = |name, ink, dashed| Entry { name, ink, dashed };
+    let entry = |name, ink, sign| Entry { name, ink, sign };
     let entries = [
-        entry("uncontrolled", colour::UNCONTROLLED, false),
-        entry("controlled", colour::CONTROLLED, false),
-        entry("target", colour::BLACK, true),
+        entry("uncontrolled", colour::UNCONTROLLED, Sign::Line),
+        entry("controlled", colour::CONTROLLED, Sign::Line),
+        entry("target", colour::BLACK, Sign::Dashes),
     ];
     legend_row(frame, panel.frame, TEXT, &entries);
 }

@@ -9,6 +9,9 @@ use plotters::style::{Color, RGBColor};
 /// How far below the middle of a figure or small letter its baseline lies, in em.
 pub const HALF_LETTER: f32 = 0.36;
 
+/// Radius of a single point, in em.
+pub const DOT: f32 = 0.28;
+
 /// A framed drawing with an axis on each side; all its sizes follow from `text`.
 pub struct Panel {
     /// Where the drawing is; numbers and names stand outside of it.
@@ -117,15 +120,26 @@ pub fn colour_bar(surface: &mut dyn Surface, frame: Frame, scale: &Scale, text: 
     }
 }
 
-/// One line of a legend.
+/// One entry of a legend.
 #[derive(Clone, Copy)]
 pub struct Entry<'a> {
-    /// What the line shows.
+    /// What is shown.
     pub name: &'a str,
     /// Its colour.
     pub ink: RGBColor,
-    /// Whether it is dashed.
-    pub dashed: bool,
+    /// How it is drawn.
+    pub sign: Sign,
+}
+
+/// How something in a legend is drawn.
+#[derive(Clone, Copy)]
+pub enum Sign {
+    /// A line.
+    Line,
+    /// A dashed line.
+    Dashes,
+    /// Single points.
+    Dot,
 }
 
 /// Draws a legend at that place of the frame where it hides the fewest of the `busy` points; corners first.
@@ -162,9 +176,10 @@ pub fn legend_row(surface: &mut dyn Surface, frame: Frame, text: f32, entries: &
 fn legend_entry(surface: &mut dyn Surface, (x, y): Point, text: f32, entry: &Entry<'_>) {
     let sample = [(x, y), (x + 1.8 * text, y)];
     let (thick, ink) = (text / 8.0, entry.ink.to_rgba());
-    match entry.dashed {
-        true => dashes(surface, &sample, thick, ink),
-        false => surface.stroke(&sample, thick, ink),
+    match entry.sign {
+        Sign::Line => surface.stroke(&sample, thick, ink),
+        Sign::Dashes => dashes(surface, &sample, thick, ink),
+        Sign::Dot => surface.disc((x + 0.9 * text, y), DOT * text, ink),
     }
     let place = (x + 2.2 * text, y + HALF_LETTER * text);
     surface.text(entry.name, place, Label::new(text, Align::Left));
