@@ -15,8 +15,7 @@ use std::time::Instant;
 pub fn parts(problem: &Problem) -> Vec<(&'static str, f64)> {
     let (size, agents) = (2, problem.config.swarm.agents.min(5));
     let (d, k) = (problem.swarm.dimensions(), problem.swarm.action_width());
-    let instances: Vec<_> =
-        (0..size).map(|i| problem.task.sample(&mut Rng::new(0, Stream::Test, i as u64), Use::Scoring)).collect();
+    let instances: Vec<_> = (0..size).map(|i| problem.task.sample(&mut Rng::new(0, Stream::Test, i as u64), Use::Test)).collect();
     let field: Vec<usize> = std::iter::once(size).chain(problem.stepper.grid().nodes.iter().copied()).collect();
     let z: Vec<Real> = instances.iter().flat_map(|i| i.start.iter().copied()).collect();
     let target: Vec<Real> = instances.iter().flat_map(|i| i.target.iter().copied()).collect();

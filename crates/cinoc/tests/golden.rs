@@ -212,6 +212,24 @@ fn heat2d_obstacles() {
 }
 
 #[test]
+fn ks1d() {
+    open_loop("ks1d", "open5");
+    closed_loop("ks1d", "closed_concat", &[]);
+}
+
+#[test]
+fn ks2d() {
+    open_loop("ks2d", "open5");
+    closed_loop("ks2d", "closed_concat", &["policy.convolutions=[4, 6]"]);
+}
+
+#[test]
+fn turbulence2d() {
+    open_loop("turbulence2d", "open5");
+    closed_loop("turbulence2d", "closed_concat", &["policy.convolutions=[4, 6]"]);
+}
+
+#[test]
 fn parameter_count() {
     let problem = Problem::new(config("heat1d", &[])).expect("a problem");
     assert_eq!(problem.policy().expect("a policy").init(&mut Rng::new(0, Stream::Init, 0)).count(), 11_298);

@@ -77,6 +77,9 @@ pub struct ObserveConfig {
     /// Whether an agent sees how far and in which direction the nearest obstacle is.
     #[serde(default)]
     pub obstacles: bool,
+    /// Whether an agent knows where in the domain it is. If not, a policy holds on domains of any size.
+    #[serde(default = "yes")]
+    pub position: bool,
 }
 
 /// The network.
@@ -98,6 +101,10 @@ pub struct PolicyConfig {
     pub head: usize,
     /// `"concat"` or `"product"`.
     pub fusion: String,
+}
+
+fn yes() -> bool {
+    true
 }
 
 fn one() -> usize {
