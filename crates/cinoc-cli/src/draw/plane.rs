@@ -17,15 +17,19 @@ pub fn scale_of(episode: &Episode2d) -> Scale {
 /// Paints a field.
 pub fn field(surface: &mut dyn Surface, frame: Frame, scale: &Scale, episode: &Episode2d, values: &[f32]) {
     let [columns, rows] = episode.shape;
+    let between = |share: f32, count: usize| {
+        let cells = if episode.periodic { count } else { count - 1 };
+        let place = share * cells as f32;
+        let before = (place as usize).min(cells - 1);
+        (before, (before + 1) % count, place - before as f32)
+    };
     let value_at = |across: f32, up: f32| {
-        let (x, y) = (across * (columns - 1) as f32, up * (rows - 1) as f32);
-        let (left, low) = ((x as usize).min(columns - 2), (y as usize).min(rows - 2));
-        let (dx, dy) = (x - left as f32, y - low as f32);
+        let ((left, right, dx), (low, high, dy)) = (between(across, columns), between(up, rows));
         let column = |x: usize| {
-            let (from, to) = (values[x * rows + low], values[x * rows + low + 1]);
+            let (from, to) = (values[x * rows + low], values[x * rows + high]);
             from + (to - from) * dy
         };
-        column(left) + (column(left + 1) - column(left)) * dx
+        column(left) + (column(right) - column(left)) * dx
     };
     surface.field(frame, scale, &value_at);
 }
@@ -33,6 +37,7 @@ pub fn field(surface: &mut dyn Surface, frame: Frame, scale: &Scale, episode: &E
 /// What the signs over the controlled fields mean.
 pub fn note(episode: &Episode2d) -> &'static str {
     match episode.obstacles.is_empty() {
+        true if !episode.measure.has_target() => "dots: agents",
         true => "dots: agents · lines: contours of the target",
         false => "dots: agents · lines: contours of the target · hatched: obstacles",
     }
@@ -41,6 +46,9 @@ pub fn note(episode: &Episode2d) -> &'static str {
 /// Draws a few contour lines of the target.
 pub fn target_lines(surface: &mut dyn Surface, frame: Frame, episode: &Episode2d, width: f32) {
     let [columns, rows] = episode.shape;
+    if !episode.measure.has_target() {
+        return;
+    }
     for level in levels(&episode.target, CONTOURS) {
         for line in contours(&episode.target, episode.shape, level) {
             let place = |(x, y): (f32, f32)| frame.at(x / (columns - 1) as f32, y / (rows - 1) as f32);

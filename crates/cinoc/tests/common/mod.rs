@@ -12,7 +12,9 @@ use cinoc::task::Use;
 pub fn config(problem: &str, changes: &[&str]) -> Config {
     let mut overlay = Overlay::default();
     changes.iter().for_each(|c| overlay.set(c).expect("a change"));
-    Problem::configure(problem, Preset::Paper, &overlay).expect("a configuration")
+    let mut config = Problem::configure(problem, Preset::Paper, &overlay).expect("a configuration");
+    cinoc::inspect::hasten(&mut config);
+    config
 }
 
 /// A rollout of the first `size` training instances.
