@@ -20,6 +20,8 @@ enum Command {
     List(cmd::list::Args),
     /// Train a policy; shows progress, writes a run folder.
     Train(cmd::train::Args),
+    /// Make the states that instances of a chaotic problem are drawn from, and describe them.
+    Data(cmd::data::Args),
     /// Score a trained policy on held-out instances, also with other numbers of agents or failures.
     Eval(cmd::eval::Args),
     /// Draw one controlled episode as PNG, SVG or GIF.
@@ -39,6 +41,7 @@ fn main() -> std::process::ExitCode {
     let done = match cli.command {
         Command::List(args) => args.run(),
         Command::Train(args) => args.run(),
+        Command::Data(args) => args.run(),
         Command::Eval(args) => args.run(),
         Command::Show(args) => args.run(),
         Command::Check(args) => args.run(),

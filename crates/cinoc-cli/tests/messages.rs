@@ -100,3 +100,29 @@ fn every_command_reports_numbers_as_json() {
         keys.iter().for_each(|key| assert!(!line[key].is_null(), "{command:?} lacks {key}"));
     }
 }
+
+/// The states of a chaotic problem are the same when they are made, kept, read again, or cannot be kept.
+#[test]
+fn stored_states_are_those_made() {
+    let out = tempfile::tempdir().expect("a folder");
+    let describe = |cache: &str| {
+        let small = ["ks1d", "--set", "data.settle=5", "--set", "data.train_states=40", "--json"];
+        let output = Command::new(env!("CARGO_BIN_EXE_cinoc"))
+            .arg("data")
+            .args(small)
+            .env("CINOC_CACHE", cache)
+            .output()
+            .expect("the program runs");
+        let lines = String::from_utf8(output.stdout).expect("text");
+        let facts = lines.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).expect("JSON"));
+        facts.map(|facts| [facts["mean_square"].to_string(), facts["largest"].to_string()]).collect::<Vec<_>>()
+    };
+    let folder = out.path().join("kept");
+    let made = describe(folder.to_str().expect("a path"));
+    assert_eq!(made.len(), 3);
+    assert_eq!(std::fs::read_dir(&folder).expect("a folder").count(), 3);
+    assert_eq!(describe(folder.to_str().expect("a path")), made);
+    let file = out.path().join("file");
+    std::fs::write(&file, "no folder").expect("written");
+    assert_eq!(describe(file.to_str().expect("a path")), made);
+}

@@ -205,7 +205,7 @@ pub fn prepare(problem: &Problem, request: &Request, indices: &[usize]) -> Rollo
     let mut strength: Vec<Real> = Vec::new();
     for &index in indices {
         let mut rng = Rng::new(request.seed, request.stream, index as u64);
-        let instance = problem.task.sample(&mut rng, Use::Scoring);
+        let instance = problem.task.sample(&mut rng, Use::of(request.stream));
         rollout.batch.push(&instance.start, &instance.target, &xi);
         let dead = (request.fail * request.agents as f64).round() as usize;
         let start = strength.len();

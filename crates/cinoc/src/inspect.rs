@@ -15,8 +15,7 @@ use std::time::Instant;
 pub fn parts(problem: &Problem) -> Vec<(&'static str, f64)> {
     let (size, agents) = (2, problem.config.swarm.agents.min(5));
     let (d, k) = (problem.swarm.dimensions(), problem.swarm.action_width());
-    let instances: Vec<_> =
-        (0..size).map(|i| problem.task.sample(&mut Rng::new(0, Stream::Test, i as u64), Use::Scoring)).collect();
+    let instances: Vec<_> = (0..size).map(|i| problem.task.sample(&mut Rng::new(0, Stream::Test, i as u64), Use::Test)).collect();
     let field: Vec<usize> = std::iter::once(size).chain(problem.stepper.grid().nodes.iter().copied()).collect();
     let z: Vec<Real> = instances.iter().flat_map(|i| i.start.iter().copied()).collect();
     let target: Vec<Real> = instances.iter().flat_map(|i| i.target.iter().copied()).collect();
@@ -45,6 +44,17 @@ pub fn parts(problem: &Problem) -> Vec<(&'static str, f64)> {
         ("limits", error(vec![(a, action)], &|v| swarm.saturate(v[0], v[0].tape().constant([size, agents], &alive)))),
         ("observe", error(vec![(f, z), (f, target), (x, xi)], &|v| swarm.observe(v[0], v[1], v[2]).patch)),
     ]
+}
+
+/// Where instances come from long free runs, takes few of them after short ones: soon made, and good enough to check a problem with.
+pub fn hasten(config: &mut Config) {
+    for (name, value) in &mut config.data {
+        match name.as_str() {
+            "settle" | "apart" => *value *= 0.1,
+            "train_states" | "validation_states" | "test_states" => *value = 6.0,
+            _ => {}
+        }
+    }
 }
 
 /// A shortened copy of a problem.

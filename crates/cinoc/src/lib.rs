@@ -16,6 +16,7 @@ pub mod disc;
 pub mod evaluate;
 pub mod inspect;
 pub mod policy;
+pub mod pool;
 pub mod problem;
 pub mod random;
 pub mod rollout;

@@ -17,10 +17,20 @@ pub enum Stream {
     Test = 4,
     /// Which agents fail.
     Failure = 5,
+    /// States on the attractor of a chaotic equation.
+    Pool = 6,
+    /// The order in which such states are scored.
+    Order = 7,
 }
 
 /// A generator for one address.
-pub struct Rng(ChaCha8Rng);
+pub struct Rng {
+    generator: ChaCha8Rng,
+    /// Seed of the address.
+    pub seed: u64,
+    /// Number of the draw.
+    pub index: u64,
+}
 
 impl Rng {
     /// The generator of draw `index` of a stream.
@@ -29,12 +39,12 @@ impl Rng {
         key[..8].copy_from_slice(&seed.to_le_bytes());
         key[8..16].copy_from_slice(&(stream as u64).to_le_bytes());
         key[16..24].copy_from_slice(&index.to_le_bytes());
-        Self(ChaCha8Rng::from_seed(key))
+        Self { generator: ChaCha8Rng::from_seed(key), seed, index }
     }
 
     /// A standard normal number.
     pub fn normal(&mut self) -> f64 {
-        StandardNormal.sample(&mut self.0)
+        StandardNormal.sample(&mut self.generator)
     }
 
     /// Several of them.
@@ -47,7 +57,7 @@ impl Rng {
     /// # Panics
     /// Unless `low < high`, both finite.
     pub fn uniform(&mut self, low: f64, high: f64) -> f64 {
-        Uniform::new(low, high).expect("two different finite bounds").sample(&mut self.0)
+        Uniform::new(low, high).expect("two different finite bounds").sample(&mut self.generator)
     }
 
     /// `count` different numbers below `bound`, in random order.

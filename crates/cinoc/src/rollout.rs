@@ -300,10 +300,12 @@ impl Rollout {
             field[1..=nodes.len()].copy_from_slice(nodes);
             let field = &field[..=nodes.len()];
             let leaf = |shape: &[usize], x: &[Real]| if train { tape.input(shape, x) } else { tape.constant(shape, x) };
+            let place =
+                |shape: &[usize], x: &[Real]| if problem.swarm.moves() { leaf(shape, x) } else { tape.constant(shape, x) };
             let [z, xi, previous] = &self.states[from];
             let mut state = State {
                 z: leaf(field, z),
-                xi: leaf(&[size, agents, problem.swarm.dimensions()], xi),
+                xi: place(&[size, agents, problem.swarm.dimensions()], xi),
                 previous: leaf(&[size, agents, problem.swarm.action_width()], previous),
             };
             marks.first = Some([state.z.id(), state.xi.id(), state.previous.id()]);

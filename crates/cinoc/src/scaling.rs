@@ -44,7 +44,7 @@ pub fn tick_times(config: &Config) -> Result<Vec<f64>, Error> {
     let problem = Problem::new(config.clone())?;
     let policy = problem.policy()?;
     let params = policy.init(&mut Rng::new(0, Stream::Init, 0));
-    let instance = problem.task.sample(&mut Rng::new(0, Stream::Test, 0), Use::Scoring);
+    let instance = problem.task.sample(&mut Rng::new(0, Stream::Test, 0), Use::Test);
     let (agents, lengths) = (config.swarm.agents, &problem.stepper.grid().lengths);
     let mut rng = Rng::new(0, Stream::Test, 1);
     let place = |i: usize| rng.uniform(0.0, lengths[i % lengths.len()] as f64) as Real;

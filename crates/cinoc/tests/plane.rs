@@ -9,7 +9,7 @@ use cinoc_tape::{Memory, Tape};
 use std::sync::Arc;
 
 fn looking(points: usize, window: f64) -> ObserveConfig {
-    ObserveConfig { points, window, through_position: true, compress: 0.0, gain: 1.5, obstacles: false }
+    ObserveConfig { points, window, through_position: true, compress: 0.0, gain: 1.5, obstacles: false, position: true }
 }
 
 fn see(grid: &Grid, settings: &ObserveConfig, z: &[Real], target: &[Real], xi: &[Real]) -> Vec<Real> {

@@ -60,7 +60,15 @@ fn force_is_a_sum_of_gaussians() {
 #[test]
 fn observation_samples_linear_fields_exactly() {
     let grid = Grid::walls(100, 1.0);
-    let settings = ObserveConfig { points: 20, window: 0.08, through_position: true, compress: 0.0, gain: 1.0, obstacles: false };
+    let settings = ObserveConfig {
+        points: 20,
+        window: 0.08,
+        through_position: true,
+        compress: 0.0,
+        gain: 1.0,
+        obstacles: false,
+        position: true,
+    };
     let observe = Arc::new(Observe1d::new(&grid, &settings));
     let tape = Tape::new(Memory::default(), &[]);
     let z: Vec<Real> = grid.positions(0).iter().map(|x| (3.0 * x) as Real).collect();
@@ -76,7 +84,15 @@ fn observation_samples_linear_fields_exactly() {
 
 #[test]
 fn observation_wraps_around_a_ring() {
-    let settings = ObserveConfig { points: 5, window: 0.28, through_position: true, compress: 0.0, gain: 1.0, obstacles: false };
+    let settings = ObserveConfig {
+        points: 5,
+        window: 0.28,
+        through_position: true,
+        compress: 0.0,
+        gain: 1.0,
+        obstacles: false,
+        position: true,
+    };
     let observe = Arc::new(Observe1d::new(&Grid::periodic(16, 1.0), &settings));
     let z = noise(16, 4);
     let at = |xi: Real| {
@@ -98,7 +114,15 @@ fn gain_scales_the_observation() {
     let see = |gain: f64| {
         let observe = Arc::new(Observe1d::new(
             &grid,
-            &ObserveConfig { points: 6, window: 0.1, through_position: true, compress: 0.0, gain, obstacles: false },
+            &ObserveConfig {
+                points: 6,
+                window: 0.1,
+                through_position: true,
+                compress: 0.0,
+                gain,
+                obstacles: false,
+                position: true,
+            },
         ));
         let tape = Tape::new(Memory::default(), &[]);
         let xi = tape.constant([1, 1, 1], &[0.41]);

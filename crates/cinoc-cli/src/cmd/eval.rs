@@ -1,10 +1,11 @@
 //! `cinoc eval`
 
-use super::short;
+use super::{changes, data, short};
 use crate::library;
 use anyhow::{Result, bail};
 use cinoc::evaluate::{Request, report};
 use cinoc::random::Stream;
+use cinoc::task::Use;
 use cinoc::train::pool;
 
 /// Arguments of `cinoc eval`.
@@ -19,9 +20,12 @@ pub struct Args {
     /// Share of the agents that die halfway through the episode, for example 0.3.
     #[arg(long, default_value_t = 0.0)]
     fail: f64,
-    /// How many held-out instances.
-    #[arg(long, default_value_t = 200)]
-    instances: usize,
+    /// How many held-out instances; default: 200, or 50 where they come from long chaotic runs.
+    #[arg(long)]
+    instances: Option<usize>,
+    /// Change a setting of the problem, for example --set physics.length=64. May be repeated.
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    set: Vec<String>,
     /// Seed of the held-out instances.
     #[arg(long, default_value_t = 0)]
     seed: u64,
@@ -39,11 +43,13 @@ impl Args {
         if !(0.0..=1.0).contains(&self.fail) {
             bail!("--fail cannot be {}; it must be a share from 0 to 1", self.fail);
         }
-        if self.instances == 0 || self.agents.contains(&0) {
+        if self.instances == Some(0) || self.agents.contains(&0) {
             bail!("--instances and --agents must be 1 or more");
         }
-        let model = library::find(&self.model)?;
+        let model = library::find(&self.model)?.with(&changes(&self.set)?)?;
         let (problem, policy) = model.build()?;
+        data::prepare(&problem, &[Use::Test]);
+        let instances = self.instances.unwrap_or(problem.task.instances());
         let trained = problem.config.swarm.agents;
         let counts = if self.agents.is_empty() { vec![trained] } else { self.agents.clone() };
         let pool = pool(self.threads);
@@ -52,10 +58,7 @@ impl Args {
         if !self.json {
             let failing =
                 if self.fail > 0.0 { format!(", {:.0} % of the agents die halfway", 100.0 * self.fail) } else { String::new() };
-            println!(
-                "{} trained with {trained} agents, {} held-out instances{failing}\n",
-                problem.config.problem, self.instances
-            );
+            println!("{} trained with {trained} agents, {instances} held-out instances{failing}\n", problem.config.problem);
             let more: String = others.iter().map(|name| format!(" {name:>17}")).collect();
             println!(
                 "{:>7} {:>10} {:>10} {:>10} {:>13} {:>10} {:>10} {:>9}{more}",
@@ -63,7 +66,7 @@ impl Args {
             );
         }
         for agents in counts {
-            let request = Request { agents, instances: self.instances, seed: self.seed, stream: Stream::Test, fail: self.fail };
+            let request = Request { agents, instances, seed: self.seed, stream: Stream::Test, fail: self.fail };
             let row = report(&problem, &*policy, &model.params, &self.model, &request, &pool);
             if self.json {
                 println!("{}", serde_json::to_string(&row)?);

@@ -2,6 +2,7 @@
 
 pub mod bench;
 pub mod check;
+pub mod data;
 pub mod eval;
 pub mod list;
 pub mod scale;
@@ -68,6 +69,15 @@ impl Settings {
         }
         Ok(Problem::configure(&name, preset, &changes)?)
     }
+}
+
+/// Changes as given on the command line.
+pub fn changes(set: &[String]) -> Result<Overlay> {
+    let mut changes = Overlay::default();
+    for pair in set {
+        changes.set(pair)?;
+    }
+    Ok(changes)
 }
 
 /// `1.23e-4`, as numbers of very different size read best.

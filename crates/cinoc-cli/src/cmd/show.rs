@@ -1,6 +1,7 @@
 //! `cinoc show`
 
-use crate::draw::{self, Episode, Episode1d, Episode2d};
+use super::{changes, data};
+use crate::draw::{self, Episode, Episode1d, Episode2d, Measure};
 use crate::library;
 use anyhow::{Result, bail};
 use cinoc::evaluate::Request;
@@ -8,6 +9,7 @@ use cinoc::inspect::{Trace, trace};
 use cinoc::policy::Uncontrolled;
 use cinoc::random::Stream;
 use cinoc::rollout::Outcome;
+use cinoc::task::Use;
 use cinoc::{Problem, Real};
 use std::path::PathBuf;
 
@@ -26,6 +28,9 @@ pub struct Args {
     /// Share of the agents that die halfway through the episode.
     #[arg(long, default_value_t = 0.0)]
     fail: f64,
+    /// Change a setting of the problem, for example --set physics.length=64. May be repeated.
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    set: Vec<String>,
     /// File to draw: .png, .svg or .gif. Default: PROBLEM.png.
     #[arg(short, long = "out", value_name = "FILE")]
     out: Option<PathBuf>,
@@ -37,8 +42,9 @@ impl Args {
         if !(0.0..=1.0).contains(&self.fail) {
             bail!("--fail cannot be {}; it must be a share from 0 to 1", self.fail);
         }
-        let model = library::find(&self.model)?;
+        let model = library::find(&self.model)?.with(&changes(&self.set)?)?;
         let (problem, policy) = model.build()?;
+        data::prepare(&problem, &[Use::Test]);
         let agents = self.agents.unwrap_or(problem.config.swarm.agents);
         if agents == 0 {
             bail!("--agents must be 1 or more");
@@ -83,10 +89,20 @@ fn component(actions: &[Vec<Real>], k: usize, c: usize) -> Vec<Vec<f32>> {
     actions.iter().map(|a| a.iter().skip(c).step_by(k).map(|&x| x as f32).collect()).collect()
 }
 
+/// What the curves of a problem show.
+fn measure(problem: &Problem) -> Measure {
+    match problem.task.measures()[0] {
+        name if name.starts_with("energy") => Measure::Energy,
+        name if name.starts_with("enstrophy") => Measure::Enstrophy,
+        _ => Measure::Error,
+    }
+}
+
 fn line(problem: &Problem, title: String, controlled: Trace, free: Trace) -> Episode1d {
     let (grid, k) = (problem.stepper.grid(), problem.swarm.action_width());
     Episode1d {
         title,
+        measure: measure(problem),
         length: grid.lengths[0] as f32,
         tick_time: problem.tick_time() as f32,
         periodic: grid.periodic,
@@ -105,8 +121,10 @@ fn plane(problem: &Problem, title: String, controlled: Trace, free: Trace) -> Ep
     let velocity = |a: &Vec<Real>| a.chunks_exact(k).map(|a| [a[k - 2] as f32, a[k - 1] as f32]).collect();
     Episode2d {
         title,
+        measure: measure(problem),
         lengths: [grid.lengths[0] as f32, grid.lengths[1] as f32],
         shape: [grid.nodes[0], grid.nodes[1]],
+        periodic: grid.periodic,
         tick_time: problem.tick_time() as f32,
         target: plain(&controlled.target),
         uncontrolled: rows(&free.z),

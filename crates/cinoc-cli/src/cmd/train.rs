@@ -1,8 +1,9 @@
 //! `cinoc train`
 
-use super::{Settings, short};
+use super::{Settings, data, short};
 use anyhow::{Result, bail};
 use cinoc::run::Run;
+use cinoc::task::Use;
 use cinoc::train::Progress;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::IsTerminal;
@@ -47,6 +48,7 @@ impl Args {
         } else {
             Run::start(&folder, config, self.seed, self.threads)?
         };
+        data::prepare(&run.trainer.problem, &[Use::Training, Use::Validation]);
         let stop = Arc::new(AtomicBool::new(false));
         let flag = stop.clone();
         // Ctrl-C asks for a stop after the update at hand; a second one is for the impatient.

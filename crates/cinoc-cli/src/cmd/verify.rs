@@ -35,7 +35,8 @@ impl Args {
             }
         };
         for name in NAMES {
-            let config = defaults(name, Preset::Paper)?;
+            let mut config = defaults(name, Preset::Paper)?;
+            inspect::hasten(&mut config);
             let worst = inspect::parts(&Problem::new(config.clone())?).into_iter().map(|(_, e)| e).fold(0.0, f64::max);
             say(format!("{name}: derivatives of a tick"), worst < DERIVATIVE, format!("worst error {}", short(worst)));
             let sweep = inspect::sweep(&config, 10, &[1e-2, 1e-3, 1e-4])?;

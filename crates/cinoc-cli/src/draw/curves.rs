@@ -4,13 +4,15 @@ use super::axis::Axis;
 use super::colour;
 use super::panel::{Entry, Panel, Sign, legend};
 use super::surface::{Frame, Point, Surface};
-use super::{Episode1d, Episode2d};
+use super::{Episode1d, Episode2d, Measure};
 use plotters::style::{Color, RGBColor};
 
 /// Numbers per tick that sum up an episode.
 pub struct Histories {
     /// Time between two ticks.
     pub tick_time: f32,
+    /// What the mean squares below stand for.
+    pub measure: Measure,
     /// Mean-square error to the target without control.
     pub uncontrolled: Vec<f32>,
     /// Mean-square error to the target under control.
@@ -27,6 +29,7 @@ impl Histories {
         let speeds = episode.v.iter().map(|row| row.iter().map(|v| v.abs()).collect());
         Self {
             tick_time: episode.tick_time,
+            measure: episode.measure,
             uncontrolled: errors(&episode.uncontrolled, &episode.target),
             controlled: errors(&episode.controlled, &episode.target),
             effort: means(sizes(&episode.u), &episode.alive),
@@ -39,6 +42,7 @@ impl Histories {
         let speed = |row: &Vec<[f32; 2]>| row.iter().map(|[x, y]| x.hypot(*y)).collect();
         Self {
             tick_time: episode.tick_time,
+            measure: episode.measure,
             uncontrolled: errors(&episode.uncontrolled, &episode.target),
             controlled: errors(&episode.controlled, &episode.target),
             effort: means(sizes(&episode.u), &episode.alive),
@@ -59,8 +63,8 @@ impl Histories {
             bottom: area.bottom - 2.8 * text,
         };
         let error = self.error_panel(frame(0), text);
-        error.title(surface, "error to the target");
-        error.y_axis(surface, "mean-square error");
+        error.title(surface, self.measure.title());
+        error.y_axis(surface, self.measure.axis());
         self.draw_errors(surface, &error, self.controlled.len());
         let effort = self.panel(frame(1), Axis::from_zero(&self.effort), text);
         effort.title(surface, "control effort");

@@ -26,6 +26,42 @@ pub use growth::Growth;
 use anyhow::{Result, bail};
 use std::path::Path;
 
+/// What the mean square of the field's distance from its target stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Measure {
+    /// The error to a target.
+    Error,
+    /// Energy of a field that is to come to rest.
+    Energy,
+    /// Enstrophy of a flow that is to come to rest.
+    Enstrophy,
+}
+
+impl Measure {
+    /// Title of its curve.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Error => "error to the target",
+            Self::Energy => "energy",
+            Self::Enstrophy => "enstrophy",
+        }
+    }
+
+    /// Name of its axis.
+    pub fn axis(self) -> &'static str {
+        match self {
+            Self::Error => "mean-square error",
+            Self::Energy => "mean z²",
+            Self::Enstrophy => "mean ω²",
+        }
+    }
+
+    /// Whether there is a target worth drawing.
+    pub fn has_target(self) -> bool {
+        self == Self::Error
+    }
+}
+
 /// One controlled episode in one space dimension, ready to be drawn.
 ///
 /// The values of a field lie at x = i·length/N on a periodic domain,
@@ -34,6 +70,8 @@ use std::path::Path;
 pub struct Episode1d {
     /// Headline of the figure.
     pub title: String,
+    /// What is drawn against time.
+    pub measure: Measure,
     /// The domain is [0, length].
     pub length: f32,
     /// Time between two ticks.
@@ -58,15 +96,20 @@ pub struct Episode1d {
 
 /// One controlled episode in two space dimensions, ready to be drawn.
 ///
-/// The values of a field lie evenly from 0 to the length along each axis, both ends included.
+/// The values of a field lie at i·length/N along each axis of a periodic domain,
+/// and evenly from 0 to the length (both included) on any other.
 #[derive(Clone, Debug)]
 pub struct Episode2d {
     /// Headline of the figure.
     pub title: String,
+    /// What is drawn against time.
+    pub measure: Measure,
     /// The domain is [0, lengths\[0\]] × [0, lengths\[1\]].
     pub lengths: [f32; 2],
     /// Values of a field along x and along y; fields are row-major, `[x][y]`.
     pub shape: [usize; 2],
+    /// Whether opposite edges of the domain are the same place.
+    pub periodic: bool,
     /// Time between two ticks.
     pub tick_time: f32,
     /// Target field, `[X*Y]`.

@@ -38,11 +38,11 @@ fn save_frames(episode: &Episode1d, path: &Path, frames: usize) -> Result<()> {
         frame.text(&format!("t = {time}"), (783.0, 26.0), clock);
         draw_fields(&mut frame, &line, episode, tick);
         draw_agents(&mut frame, &strip, episode, tick);
-        errors.title(&mut frame, "error to the target");
+        errors.title(&mut frame, episode.measure.title());
         histories.draw_errors(&mut frame, &errors, tick + 1);
         errors.border(&mut frame);
         errors.x_axis(&mut frame, "time t");
-        errors.y_axis(&mut frame, "mean-square error");
+        errors.y_axis(&mut frame, episode.measure.axis());
         movie.push(&frame)?;
     }
     Ok(())

@@ -8,13 +8,14 @@ use plotters::style::Color;
 
 const CONTOURS: usize = 4;
 
-/// How many moments a figure shows.
-pub const MOMENTS: usize = 5;
+/// Pictures in a row; where there is a target, it takes the place of one.
+pub const PICTURES: usize = 6;
 
-/// The ticks of an episode that a figure shows.
-pub fn moments(episode: &Episode2d) -> [usize; MOMENTS] {
+/// The ticks a figure shows, evenly spread from first to last.
+pub fn moments(episode: &Episode2d) -> Vec<usize> {
+    let gaps = if episode.measure.has_target() { PICTURES - 2 } else { PICTURES - 1 };
     let last = episode.controlled.len() - 1;
-    std::array::from_fn(|moment| (moment * last + (MOMENTS - 1) / 2) / (MOMENTS - 1))
+    (0..=gaps).map(|moment| (moment * last + gaps / 2) / gaps).collect()
 }
 
 /// The colour scale that all fields of the episode share. The few moments of a figure count, among them the start,
@@ -27,15 +28,19 @@ pub fn scale_of(episode: &Episode2d) -> Scale {
 /// Paints a field.
 pub fn field(surface: &mut dyn Surface, frame: Frame, scale: &Scale, episode: &Episode2d, values: &[f32]) {
     let [columns, rows] = episode.shape;
+    let between = |share: f32, count: usize| {
+        let cells = if episode.periodic { count } else { count - 1 };
+        let place = share * cells as f32;
+        let before = (place as usize).min(cells - 1);
+        (before, (before + 1) % count, place - before as f32)
+    };
     let value_at = |across: f32, up: f32| {
-        let (x, y) = (across * (columns - 1) as f32, up * (rows - 1) as f32);
-        let (left, low) = ((x as usize).min(columns - 2), (y as usize).min(rows - 2));
-        let (dx, dy) = (x - left as f32, y - low as f32);
+        let ((left, right, dx), (low, high, dy)) = (between(across, columns), between(up, rows));
         let column = |x: usize| {
-            let (from, to) = (values[x * rows + low], values[x * rows + low + 1]);
+            let (from, to) = (values[x * rows + low], values[x * rows + high]);
             from + (to - from) * dy
         };
-        column(left) + (column(left + 1) - column(left)) * dx
+        column(left) + (column(right) - column(left)) * dx
     };
     surface.field(frame, scale, &value_at);
 }
@@ -43,6 +48,7 @@ pub fn field(surface: &mut dyn Surface, frame: Frame, scale: &Scale, episode: &E
 /// What the signs over the controlled fields mean.
 pub fn note(episode: &Episode2d) -> &'static str {
     match episode.obstacles.is_empty() {
+        true if !episode.measure.has_target() => "dots: agents",
         true => "dots: agents · lines: contours of the target",
         false => "dots: agents · lines: contours of the target · hatched: obstacles",
     }
@@ -51,6 +57,9 @@ pub fn note(episode: &Episode2d) -> &'static str {
 /// Draws a few contour lines of the target.
 pub fn target_lines(surface: &mut dyn Surface, frame: Frame, episode: &Episode2d, width: f32) {
     let [columns, rows] = episode.shape;
+    if !episode.measure.has_target() {
+        return;
+    }
     for level in levels(&episode.target, CONTOURS) {
         for line in contours(&episode.target, episode.shape, level) {
             let place = |(x, y): (f32, f32)| frame.at(x / (columns - 1) as f32, y / (rows - 1) as f32);

@@ -1,11 +1,11 @@
-//! The figure of an episode in the plane: rows of fields at five moments, curves below.
+//! The figure of an episode in the plane: rows of fields at several moments, curves below.
 
 use super::Episode2d;
 use super::axis::{Axis, number};
 use super::colour;
 use super::curves::Histories;
 use super::panel::{Panel, border, colour_bar, headline};
-use super::plane::{self, MOMENTS};
+use super::plane::{self, PICTURES};
 use super::surface::{Align, Frame, Label, Surface};
 use plotters::style::Color;
 
@@ -26,11 +26,11 @@ pub fn size(episode: &Episode2d) -> (u32, u32) {
 /// Width and height of each picture of a field, and the gap to the next.
 fn picture(episode: &Episode2d) -> (f32, f32, f32) {
     let (room, least_gap, tallest) = (WIDTH - LEFT - 190.0, 14.0, 330.0);
-    let widest = (room - MOMENTS as f32 * least_gap) / (MOMENTS + 1) as f32;
+    let widest = (room - (PICTURES - 1) as f32 * least_gap) / PICTURES as f32;
     let ratio = episode.lengths[1] / episode.lengths[0];
     let height = (widest * ratio).min(tallest);
     let width = height / ratio;
-    (width, height, (room - (MOMENTS + 1) as f32 * width) / MOMENTS as f32)
+    (width, height, (room - PICTURES as f32 * width) / (PICTURES - 1) as f32)
 }
 
 /// From the top of one row to that of the next: the name of a row must fit beside it.
@@ -93,18 +93,20 @@ fn draw_rows(surface: &mut dyn Surface, episode: &Episode2d) {
     }
 }
 
-/// Draws the target and the colour bar to the right of the rows.
+/// Draws the target, if there is one, and the colour bar to the right of the rows.
 fn draw_target(surface: &mut dyn Surface, episode: &Episode2d) {
     let (width, height, gap) = picture(episode);
     let scale = plane::scale_of(episode);
-    let left = LEFT + MOMENTS as f32 * (width + gap);
+    let left = LEFT + (PICTURES - 1) as f32 * (width + gap);
     let top = TOP + pitch(episode) / 2.0;
     let frame = Frame::new(left + 24.0, top, width, height);
-    plane::field(surface, frame, &scale, episode, &episode.target);
-    plane::target_lines(surface, frame, episode, 1.6);
-    border(surface, frame, TEXT);
-    let place = (frame.at(0.5, 1.0).0, top - 0.6 * TEXT);
-    surface.text("target", place, Label::new(TEXT, Align::Centre));
+    if episode.measure.has_target() {
+        plane::field(surface, frame, &scale, episode, &episode.target);
+        plane::target_lines(surface, frame, episode, 1.6);
+        border(surface, frame, TEXT);
+        let place = (frame.at(0.5, 1.0).0, top - 0.6 * TEXT);
+        surface.text("target", place, Label::new(TEXT, Align::Centre));
+    }
     let bar = Frame::new(frame.right + 24.0, TOP, 26.0, rows_height(episode));
     colour_bar(surface, bar, &scale, TEXT);
 }

@@ -18,7 +18,9 @@ pub fn draw(surface: &mut dyn Surface, episode: &Episode1d) {
     surface.rect(Frame::new(0.0, 0.0, width, height), colour::WHITE.to_rgba());
     headline(surface, &episode.title, (115.0, 50.0), TEXT, width - 150.0);
     let scale = scale_of(episode);
-    let (each, gap) = (468.0, 56.0);
+    let columns = if episode.measure.has_target() { 3 } else { 2 };
+    let gap = 56.0;
+    let each = (1516.0 - (columns - 1) as f32 * gap) / columns as f32;
     let panel = |column: usize| Panel {
         frame: Frame::new(115.0 + column as f32 * (each + gap), 120.0, each, 390.0),
         x: Axis::linear(0.0, (episode.controlled.len() - 1) as f32 * episode.tick_time),
@@ -28,7 +30,7 @@ pub fn draw(surface: &mut dyn Surface, episode: &Episode1d) {
     let target = std::slice::from_ref(&episode.target);
     let parts: [(&str, &[Vec<f32>]); 3] =
         [("uncontrolled", &episode.uncontrolled), ("controlled (lines: agents)", &episode.controlled), ("target", target)];
-    for (column, (title, fields)) in parts.into_iter().enumerate() {
+    for (column, (title, fields)) in parts.into_iter().take(columns).enumerate() {
         let panel = panel(column);
         let value_at = |time, space| value_at(fields, episode.periodic, time, space);
         surface.field(panel.frame, &scale, &value_at);
@@ -42,7 +44,7 @@ pub fn draw(surface: &mut dyn Surface, episode: &Episode1d) {
             panel.y_axis(surface, "position x");
         }
     }
-    let bar = Frame::new(115.0 + 3.0 * each + 2.0 * gap + 24.0, 120.0, 26.0, 390.0);
+    let bar = Frame::new(115.0 + 1516.0 + 24.0, 120.0, 26.0, 390.0);
     colour_bar(surface, bar, &scale, TEXT);
     let below = Frame::new(10.0, 610.0, width - 55.0, height - 620.0);
     Histories::of_line(episode).draw(surface, below, TEXT);

@@ -9,6 +9,7 @@ fn line() -> Episode1d {
     let wave = |phase: f32| (0..16).map(|k| (k as f32 * 0.4 + phase).sin()).collect::<Vec<f32>>();
     Episode1d {
         title: "test ξ < 1 & more".to_string(),
+        measure: Measure::Energy,
         length: 1.0,
         tick_time: 0.1,
         periodic: true,
@@ -27,8 +28,10 @@ fn plane() -> Episode2d {
     let square = |field: &Vec<f32>| -> Vec<f32> { field.iter().flat_map(|a| field[..8].iter().map(move |b| a * b)).collect() };
     Episode2d {
         title: line.title,
+        measure: Measure::Error,
         lengths: [2.0, 1.0],
         shape: [16, 8],
+        periodic: false,
         tick_time: 0.1,
         target: square(&line.target),
         uncontrolled: line.uncontrolled.iter().map(square).collect(),
@@ -55,7 +58,8 @@ fn written(episode: &Episode, name: &str) -> Vec<u8> {
 
 #[test]
 fn each_format_is_written() {
-    for (kind, episode) in [("1d", Episode::Line(line())), ("2d", Episode::Plane(plane()))] {
+    let torus = Episode2d { periodic: true, measure: Measure::Enstrophy, ..plane() };
+    for (kind, episode) in [("1d", Episode::Line(line())), ("2d", Episode::Plane(plane())), ("torus", Episode::Plane(torus))] {
         let png = written(&episode, &format!("{kind}.png"));
         assert!(png.starts_with(b"\x89PNG") && png.len() > 10_000);
         let gif = written(&episode, &format!("{kind}.GIF"));

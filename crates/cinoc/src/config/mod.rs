@@ -77,6 +77,9 @@ pub struct ObserveConfig {
     /// Whether an agent sees how far and in which direction the nearest obstacle is.
     #[serde(default)]
     pub obstacles: bool,
+    /// Whether an agent knows where in the domain it is. If not, a policy holds on domains of any size.
+    #[serde(default = "yes")]
+    pub position: bool,
 }
 
 /// The network.
@@ -108,6 +111,10 @@ pub struct PolicyConfig {
 
 fn whole() -> f64 {
     1.0
+}
+
+fn yes() -> bool {
+    true
 }
 
 fn one() -> usize {

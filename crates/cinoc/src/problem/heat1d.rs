@@ -29,7 +29,15 @@ pub(super) fn paper() -> Config {
             safety: false,
             clearance: 0.005,
         },
-        observe: ObserveConfig { points: 20, window: 0.08, through_position: true, compress: 0.0, gain: 1.0, obstacles: false },
+        observe: ObserveConfig {
+            points: 20,
+            window: 0.08,
+            through_position: true,
+            compress: 0.0,
+            gain: 1.0,
+            obstacles: false,
+            position: true,
+        },
         policy: PolicyConfig {
             kind: "deeponet".into(),
             branch: vec![64, 64],

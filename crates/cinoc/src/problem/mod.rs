@@ -1,9 +1,13 @@
 //! Control problems by name. A new one is a file here and a word in [`NAMES`] and [`defaults`].
 
+mod chaos;
 mod fkpp1d;
 mod heat1d;
 mod heat2d;
 mod heat2d_obstacles;
+mod ks1d;
+mod ks2d;
+mod turbulence2d;
 
 use crate::Error;
 use crate::config::{self, Config, Overlay};
@@ -13,7 +17,7 @@ use crate::task::Task;
 use cinoc_pde::Stepper;
 
 /// Names of all problems.
-pub const NAMES: &[&str] = &["heat1d", "fkpp1d", "heat2d", "heat2d_obstacles"];
+pub const NAMES: &[&str] = &["heat1d", "fkpp1d", "heat2d", "heat2d_obstacles", "ks1d", "ks2d", "turbulence2d"];
 
 /// A control problem, ready to be rolled out.
 pub struct Problem {
@@ -47,6 +51,9 @@ pub fn defaults(name: &str, preset: Preset) -> Result<Config, Error> {
         "fkpp1d" => fkpp1d::paper(),
         "heat2d" => heat2d::paper(),
         "heat2d_obstacles" => heat2d_obstacles::paper(),
+        "ks1d" => ks1d::paper(),
+        "ks2d" => ks2d::paper(),
+        "turbulence2d" => turbulence2d::paper(),
         _ => {
             let nearest = NAMES.iter().find(|known| config::distance(name, known) <= 2);
             let known = nearest.map_or_else(|| NAMES.join(", "), |known| format!("{known} (did you mean that?)"));
@@ -58,6 +65,9 @@ pub fn defaults(name: &str, preset: Preset) -> Result<Config, Error> {
             "heat1d" => heat1d::tune(&mut config),
             "heat2d" => heat2d::tune(&mut config),
             "heat2d_obstacles" => heat2d_obstacles::tune(&mut config),
+            "ks1d" => ks1d::tune(&mut config),
+            "ks2d" => ks2d::tune(&mut config),
+            "turbulence2d" => turbulence2d::tune(&mut config),
             _ => fkpp1d::tune(&mut config),
         }
     }
@@ -71,6 +81,9 @@ pub fn about(name: &str) -> &'static str {
         "fkpp1d" => "Fisher–KPP reaction front: 20 mobile agents shape a growing population.",
         "heat2d" => "Heat equation on a square: 16 mobile agents drive the temperature to a random target.",
         "heat2d_obstacles" => "The same with three discs that the agents keep out of.",
+        "ks1d" => "Kuramoto–Sivashinsky chaos on a ring: 8 agents that stay in place bring it to rest.",
+        "ks2d" => "Kuramoto–Sivashinsky chaos on a torus: 100 agents that stay in place bring it to rest.",
+        "turbulence2d" => "Decaying turbulence on a torus: 64 agents that stay in place make it decay at once.",
         _ => "",
     }
 }
@@ -83,6 +96,9 @@ impl Problem {
             "heat1d" => Ok(heat1d::build(config)),
             "fkpp1d" => Ok(fkpp1d::build(config)),
             "heat2d" | "heat2d_obstacles" => Ok(heat2d::build(config)),
+            "ks1d" => Ok(ks1d::build(config)),
+            "ks2d" => Ok(ks2d::build(config)),
+            "turbulence2d" => Ok(turbulence2d::build(config)),
             name => defaults(name, Preset::Paper).map(|_| unreachable!("registered but not built: {name}")),
         }
     }
@@ -134,8 +150,9 @@ fn check(config: &Config) -> Result<(), Error> {
     {
         return bad("physics.ticks", ticks.to_string(), "a whole number of 2 or more");
     }
+    chaos::check(config)?;
     for (name, value) in &config.physics {
-        if *value <= 0.0 {
+        if *value <= 0.0 && name != "substeps" {
             return bad(&format!("physics.{name}"), value.to_string(), "above 0");
         }
     }

@@ -4,6 +4,7 @@
 //! parameters so far), `metrics.csv` and a TensorBoard event file. Whatever moment a run is killed at, resuming it gives the
 //! same bits as if it had not been.
 
+pub mod cache;
 mod checkpoint;
 mod metrics;
 mod model;

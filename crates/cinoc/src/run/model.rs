@@ -1,6 +1,7 @@
 //! A trained policy in a file: safetensors with the resolved configuration inside.
 
 use super::{facts_of, facts_to_metadata, write_whole};
+use crate::config::{Overlay, overlay};
 use crate::policy::Policy;
 use crate::random::{Rng, Stream};
 use crate::{Config, Error, Problem, Real};
@@ -82,6 +83,21 @@ impl Model {
             update: number("update").unwrap_or(0.0) as usize,
             validation: number("validation"),
         })
+    }
+
+    /// The same policy under other settings: another domain, other actuators, other instances.
+    pub fn with(mut self, changes: &Overlay) -> Result<Self, Error> {
+        self.config = overlay(&self.config, changes)?;
+        let fresh = self.build()?.1.init(&mut Rng::new(0, Stream::Init, 0));
+        if fresh.iter().map(|(name, shape, _)| (name, shape)).ne(self.params.iter().map(|(name, shape, _)| (name, shape))) {
+            let expected = "left as trained: the parameters do not fit another network or view";
+            return Err(Error::BadValue {
+                key: "--set policy or observe".into(),
+                value: "changed".into(),
+                expected: expected.into(),
+            });
+        }
+        Ok(self)
     }
 
     /// The problem it was trained on and its policy.

@@ -1,7 +1,10 @@
 //! Features of a position.
 
 use crate::Real;
+use crate::config::ObserveConfig;
+use cinoc_pde::Grid;
 use cinoc_tape::{Cotangents, Inputs, Op, Shape};
+use std::f64::consts::PI;
 
 /// `sin(κkx)` for k = 1, 2, 4, 8, then `cos`, for each coordinate scaled to [0, 1]. Input `[batch, agents, d]`, output `[batch, agents, 8d]`.
 ///
@@ -12,7 +15,13 @@ pub struct Fourier {
 }
 
 impl Fourier {
-    /// Coordinates of lengths `lengths`; κ = π with walls, 2π on a ring.
+    /// Positions on a grid; constants if an agent is not to know its position.
+    pub fn of(grid: &Grid, observe: &ObserveConfig) -> Self {
+        let kappa = if grid.periodic { 2.0 * PI } else { PI };
+        Self::new(&grid.lengths, if observe.position { kappa } else { 0.0 })
+    }
+
+    /// Coordinates of lengths `lengths`; κ = π with walls, 2π on a ring, 0 where an agent is not to know its position.
     pub fn new(lengths: &[Real], kappa: f64) -> Self {
         Self { rates: lengths.iter().map(|&length| (kappa / length as f64) as Real).collect() }
     }

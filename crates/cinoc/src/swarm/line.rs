@@ -29,7 +29,7 @@ impl MobileLine {
             points: observe.points,
             observe: Arc::new(Observe1d::new(grid, observe)),
             compress: (observe.compress > 0.0).then(|| Arc::new(Compress::new(observe.compress * observe.gain))),
-            fourier: Arc::new(Fourier::new(&grid.lengths, if grid.periodic { 2.0 * PI } else { PI })),
+            fourier: Arc::new(Fourier::of(grid, observe)),
             saturate: Arc::new(Saturate::new(vec![swarm.u_limit as Real, swarm.v_limit as Real])),
             force: Arc::new(Force1d::new(grid, swarm.sigma, scale)),
             advance: Arc::new(Advance::new(tick_time as Real, vec![0.0], grid.lengths.clone())),

@@ -14,6 +14,7 @@ mod plane;
 mod safety;
 mod samples;
 mod saturate;
+mod still;
 
 pub use advance::Advance;
 pub use compress::Compress;
@@ -27,6 +28,7 @@ pub use observe2d::Observe2d;
 pub use plane::MobilePlane;
 pub use safety::Safety;
 pub use saturate::Saturate;
+pub use still::{StillLine, StillPlane};
 
 use crate::Real;
 use cinoc_tape::Var;
@@ -106,6 +108,11 @@ pub trait Swarm: Send + Sync {
 
     /// The force of all agents on the field.
     fn actuate<'t>(&self, action: Var<'t>, xi: Var<'t>) -> Var<'t>;
+
+    /// Whether agents can move; if not, nothing asks for the derivative by their positions.
+    fn moves(&self) -> bool {
+        true
+    }
 
     /// The positions one tick later.
     fn advance<'t>(&self, xi: Var<'t>, action: Var<'t>) -> Var<'t>;

@@ -37,7 +37,7 @@ impl MobilePlane {
             points: observe.points,
             observe: Arc::new(Observe2d::new(grid, observe)),
             compress: (observe.compress > 0.0).then(|| Arc::new(Compress::new(observe.compress * observe.gain))),
-            fourier: Arc::new(Fourier::new(&grid.lengths, if grid.periodic { 2.0 * PI } else { PI })),
+            fourier: Arc::new(Fourier::of(grid, observe)),
             saturate: Arc::new(Saturate::new(vec![u, v, v])),
             force: Arc::new(Force2d::new(grid, swarm.sigma, scale)),
             advance: Arc::new(Advance::new(tick_time as Real, vec![0.0; 2], grid.lengths.clone())),

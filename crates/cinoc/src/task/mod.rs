@@ -3,15 +3,18 @@
 mod collision;
 mod cost;
 mod obstacle;
+mod stabilise;
 mod tracking;
 
 pub use collision::Collision;
 pub use cost::{Acceleration, Effort, Margin, SquaredError};
 pub use obstacle::Obstacle;
+pub use stabilise::{Square, Stabilise};
 pub use tracking::{Profile, Tracking};
 
 use crate::Real;
-use crate::random::Rng;
+use crate::pool::Pool;
+use crate::random::{Rng, Stream};
 use cinoc_tape::Var;
 
 /// The most terms a cost can have.
@@ -26,13 +29,26 @@ pub struct Instance {
     pub target: Vec<Real>,
 }
 
-/// What instances are for: training may draw them differently, scores never do.
+/// What instances are for: training may draw them differently, scores never do, and no two uses share one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Use {
     /// To learn from.
     Training,
+    /// To choose the best parameters by.
+    Validation,
     /// To be scored on.
-    Scoring,
+    Test,
+}
+
+impl Use {
+    /// What the instances of a stream are for.
+    pub fn of(stream: Stream) -> Self {
+        match stream {
+            Stream::Train => Self::Training,
+            Stream::Validate => Self::Validation,
+            _ => Self::Test,
+        }
+    }
 }
 
 /// The state after a tick and the action that led to it.
@@ -77,6 +93,16 @@ pub enum Reduction {
 pub trait Task: Send + Sync {
     /// Draws an instance.
     fn sample(&self, rng: &mut Rng, purpose: Use) -> Instance;
+
+    /// Stored states that instances are drawn from, where there are any. They are made when first needed, which takes a while.
+    fn pool(&self) -> Option<&Pool> {
+        None
+    }
+
+    /// How many held-out instances a report takes unless told otherwise.
+    fn instances(&self) -> usize {
+        200
+    }
 
     /// Names of the cost terms, at most [`MAX_TERMS`].
     fn terms(&self) -> &[&'static str];

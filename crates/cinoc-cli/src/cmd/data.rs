@@ -1,0 +1,91 @@
+//! `cinoc data`
+
+use super::Settings;
+use anyhow::Result;
+use cinoc::pool::{Pool, USES};
+use cinoc::run::cache;
+use cinoc::task::Use;
+use cinoc::{Problem, Real};
+use indicatif::{ProgressBar, ProgressStyle};
+use std::io::IsTerminal;
+use std::time::Instant;
+
+/// Arguments of `cinoc data`.
+#[derive(clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    settings: Settings,
+    /// Print one JSON object per set, a line each.
+    #[arg(long)]
+    json: bool,
+}
+
+impl Args {
+    /// Runs the command.
+    pub fn run(self) -> Result<()> {
+        let problem = Problem::new(self.settings.config()?)?;
+        let name = &problem.config.problem;
+        let Some(pool) = problem.task.pool() else {
+            println!("The instances of {name} are drawn when they are needed; nothing has to be made.");
+            return Ok(());
+        };
+        if !self.json {
+            println!("{:>10} {:>7} {:>18} {:>10} {:>9}", "set", "states", "mean square", "largest", "seconds");
+        }
+        for purpose in USES {
+            let since = Instant::now();
+            let states = made(pool, purpose);
+            let seconds = since.elapsed().as_secs_f64();
+            let (mean, spread, largest) = summary(states, pool.size(purpose));
+            if self.json {
+                println!(
+                    "{}",
+                    serde_json::json!({"problem": name, "set": title(purpose), "states": pool.size(purpose), "mean_square": mean,
+                        "mean_square_std": spread, "largest": largest, "seconds": seconds})
+                );
+            } else {
+                let square = format!("{mean:.4} ± {spread:.4}");
+                println!("{:>10} {:>7} {square:>18} {largest:>10.3} {seconds:>9.1}", title(purpose), pool.size(purpose));
+            }
+        }
+        if !self.json {
+            println!("\nKept in {}", cache::folder().display());
+        }
+        Ok(())
+    }
+}
+
+/// Makes sets that are about to be needed, and shows how far it is.
+pub fn prepare(problem: &Problem, uses: &[Use]) {
+    for (pool, purpose) in problem.task.pool().into_iter().flat_map(|pool| uses.iter().map(move |purpose| (pool, *purpose))) {
+        made(pool, purpose);
+    }
+}
+
+fn title(purpose: Use) -> &'static str {
+    match purpose {
+        Use::Training => "training",
+        Use::Validation => "validation",
+        Use::Test => "test",
+    }
+}
+
+/// The states of a set, with a progress bar on a terminal if they have to be made.
+fn made(pool: &Pool, purpose: Use) -> &[Real] {
+    let style = ProgressStyle::with_template("{bar:30} {percent} % of {msg}  {elapsed} gone, {eta} to go")
+        .expect("a valid template")
+        .progress_chars("━━╌");
+    let bar = if std::io::stderr().is_terminal() { ProgressBar::new(1000).with_style(style) } else { ProgressBar::hidden() };
+    bar.set_message(format!("{} states for {}", pool.size(purpose), title(purpose)));
+    let states = pool.make(purpose, &|share| bar.set_position((1000.0 * share) as u64));
+    bar.finish_and_clear();
+    states
+}
+
+/// Mean over states of the mean square, its standard deviation, and the largest magnitude.
+fn summary(states: &[Real], count: usize) -> (f64, f64, f64) {
+    let square = |state: &[Real]| state.iter().map(|&z| z as f64 * z as f64).sum::<f64>() / state.len() as f64;
+    let squares: Vec<f64> = states.chunks_exact(states.len() / count).map(square).collect();
+    let found = cinoc::evaluate::Summary::new(squares.into_iter());
+    (found.mean, found.std, states.iter().fold(0.0, |most: f64, &z| most.max(z.abs() as f64)))
+}

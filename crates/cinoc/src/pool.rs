@@ -1,0 +1,172 @@
+//! States on the attractor of a chaotic equation: made once, kept in a file, and drawn from.
+
+use crate::Real;
+use crate::random::{Rng, Stream};
+use crate::run::cache;
+use crate::task::Use;
+use cinoc_pde::sampler::settle;
+use cinoc_pde::{Grid, Stepper};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Draws the field a free run starts from.
+pub type Begin = Box<dyn Fn(&mut Rng) -> Vec<Real> + Send + Sync>;
+
+/// How states are made. The same recipe gives the same states, whatever the number of threads.
+pub struct Recipe {
+    /// Everything that the states depend on and that is not written below.
+    pub name: String,
+    /// The free equation.
+    pub stepper: Box<dyn Stepper>,
+    /// Where a run starts.
+    pub begin: Begin,
+    /// Steps from the start of a run to its first state.
+    pub settle: usize,
+    /// Steps from one state of a run to the next.
+    pub apart: usize,
+    /// States of each run.
+    pub per_run: usize,
+    /// States for training, validation and test. No run gives states for two of them.
+    pub sizes: [usize; 3],
+    /// What a mirror image does to the sign of the field: 1, or −1 if the equation holds for the mirror image of −z only.
+    pub mirror: Real,
+}
+
+/// Three sets of states of one equation, each made when first needed.
+pub struct Pool {
+    recipe: Recipe,
+    sets: [OnceLock<Vec<Real>>; 3],
+}
+
+/// All uses, in the order of the sets.
+pub const USES: [Use; 3] = [Use::Training, Use::Validation, Use::Test];
+
+/// Steps between two reports of progress.
+const PIECE: usize = 500;
+
+impl Pool {
+    /// Empty sets.
+    ///
+    /// # Panics
+    /// Unless there is a state for each use and every run gives one.
+    pub fn new(recipe: Recipe) -> Self {
+        assert!(recipe.per_run > 0 && recipe.sizes.iter().all(|&size| size > 0), "every use needs a state");
+        Self { recipe, sets: Default::default() }
+    }
+
+    /// How many states a set has.
+    pub fn size(&self, purpose: Use) -> usize {
+        self.recipe.sizes[purpose as usize]
+    }
+
+    /// All states of a set, one after the other; they are made or read from the disk if need be.
+    pub fn states(&self, purpose: Use) -> &[Real] {
+        self.make(purpose, &|_| {})
+    }
+
+    /// The same, telling `progress` the share that is done.
+    pub fn make(&self, purpose: Use, progress: &(dyn Fn(f64) + Sync)) -> &[Real] {
+        self.sets[purpose as usize].get_or_init(|| {
+            let Recipe { name, stepper, settle, apart, per_run, .. } = &self.recipe;
+            let (grid, size) = (stepper.grid(), self.size(purpose));
+            let key = format!(
+                "{name}; {:?} nodes on {:?}; {settle} + {apart} steps of {}, {per_run} per run, {size} for {purpose:?}",
+                grid.nodes,
+                grid.lengths,
+                stepper.dt()
+            );
+            cache::numbers(&key, size * grid.count(), || self.compute(purpose, progress))
+        })
+    }
+
+    /// Runs the equation for one set.
+    fn compute(&self, purpose: Use, progress: &(dyn Fn(f64) + Sync)) -> Vec<Real> {
+        let Recipe { stepper, settle: first, apart, per_run, .. } = &self.recipe;
+        let (nodes, size) = (stepper.grid().count(), self.size(purpose));
+        let runs = size.div_ceil(*per_run);
+        // Short fields are run side by side. Who runs with whom never depends on the number of threads.
+        let together = (4096 / nodes).clamp(1, 16);
+        let chunks = runs.div_ceil(together);
+        let total = chunks * (first + (per_run - 1) * apart);
+        let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let advance = |fields: &mut Vec<Real>, steps: usize| {
+            for from in (0..steps).step_by(PIECE) {
+                let piece = PIECE.min(steps - from);
+                *fields = settle(&**stepper, fields, piece);
+                progress((done.fetch_add(piece, Ordering::Relaxed) + piece) as f64 / total as f64);
+            }
+        };
+        let run_chunk = |chunk: usize| {
+            let members = chunk * together..((chunk + 1) * together).min(runs);
+            let mut fields: Vec<Real> = members.flat_map(|run| self.start(purpose, run)).collect();
+            let mut states = Vec::new();
+            for k in 0..*per_run {
+                advance(&mut fields, if k == 0 { *first } else { *apart });
+                states.push(fields.clone());
+            }
+            // [state][run] to [run][state]
+            let count = fields.len() / nodes;
+            (0..count).flat_map(|run| states.iter().flat_map(move |s| s[run * nodes..][..nodes].to_vec())).collect::<Vec<Real>>()
+        };
+        // Threads of its own: whoever waits for a set inside a pool of threads must not be given other work that waits for it too.
+        let threads = std::thread::available_parallelism().map_or(1, usize::from).min(chunks);
+        let found: Vec<OnceLock<Vec<Real>>> = (0..chunks).map(|_| OnceLock::new()).collect();
+        std::thread::scope(|scope| {
+            for _ in 0..threads {
+                scope.spawn(|| {
+                    let mut chunk = next.fetch_add(1, Ordering::Relaxed);
+                    while let Some(slot) = found.get(chunk) {
+                        slot.get_or_init(|| run_chunk(chunk));
+                        chunk = next.fetch_add(1, Ordering::Relaxed);
+                    }
+                });
+            }
+        });
+        let mut all: Vec<Real> = found.into_iter().flat_map(|slot| slot.into_inner().expect("every chunk was run")).collect();
+        all.truncate(size * nodes);
+        all
+    }
+
+    /// Where a run of a set starts.
+    fn start(&self, purpose: Use, run: usize) -> Vec<Real> {
+        (self.recipe.begin)(&mut Rng::new(purpose as u64, Stream::Pool, run as u64))
+    }
+
+    /// A state. For training, any, moved and mirrored as the equation does not mind; for scores, one after the other in an order that
+    /// depends on the seed, and moved only once all have been seen.
+    pub fn draw(&self, rng: &mut Rng, purpose: Use) -> Vec<Real> {
+        let (size, nodes) = (self.size(purpose), self.recipe.stepper.grid().count());
+        let (chosen, again) = match purpose {
+            Use::Training => (below(rng, size), true),
+            _ => {
+                let order = Rng::new(rng.seed, Stream::Order, purpose as u64).choose(size, size);
+                (order[rng.index as usize % size], rng.index as usize >= size)
+            }
+        };
+        let state = &self.states(purpose)[chosen * nodes..][..nodes];
+        if again { moved(self.recipe.stepper.grid(), state, self.recipe.mirror, rng) } else { state.to_vec() }
+    }
+}
+
+/// A whole number below `bound`.
+fn below(rng: &mut Rng, bound: usize) -> usize {
+    (rng.uniform(0.0, bound as f64) as usize).min(bound - 1)
+}
+
+/// A periodic field elsewhere: shifted by a random number of nodes, mirrored along each axis or not, and in a square turned or not.
+/// Each mirror image multiplies it by `mirror`.
+fn moved(grid: &Grid, field: &[Real], mirror: Real, rng: &mut Rng) -> Vec<Real> {
+    let mut sign = 1.0;
+    let mut along = |nodes: usize| -> Vec<usize> {
+        let shift = below(rng, nodes);
+        let mirrored = nodes > 1 && below(rng, 2) == 1;
+        sign *= if mirrored { mirror } else { 1.0 };
+        (0..nodes).map(|i| (shift + if mirrored { nodes - i } else { i }) % nodes).collect()
+    };
+    let width = grid.nodes.get(1).copied().unwrap_or(1);
+    let (x, y) = (along(grid.nodes[0]), along(width));
+    let turned = x.len() == y.len() && grid.lengths[0] == grid.lengths[1] && below(rng, 2) == 1;
+    sign *= if turned { mirror } else { 1.0 };
+    let at = |i: usize, j: usize| if turned { j * width + i } else { i * width + j };
+    x.iter().flat_map(|&i| y.iter().map(move |&j| (i, j))).map(|(i, j)| sign * field[at(i, j)]).collect()
+}

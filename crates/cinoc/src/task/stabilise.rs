@@ -1,0 +1,89 @@
+//! Bring a restless field to rest.
+
+use super::{After, Effort, Instance, Moment, SquaredError, Task, Use};
+use crate::config::{Numbers, number};
+use crate::pool::Pool;
+use crate::random::Rng;
+use cinoc_tape::Var;
+use std::sync::Arc;
+
+/// What the square of the field stands for, and when it is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Square {
+    /// Energy; the score is its mean over the episode.
+    EnergyMean,
+    /// Energy; the score is that at the end.
+    EnergyLast,
+    /// Enstrophy; the score is that at the end.
+    EnstrophyLast,
+}
+
+/// Stabilisation: from states that the equation wanders through, to zero.
+pub struct Stabilise {
+    pool: Pool,
+    weights: [f64; 2],
+    measures: [&'static str; 2],
+    error: Arc<SquaredError>,
+    effort: Arc<Effort>,
+}
+
+impl Stabilise {
+    /// From states of `pool`, with the weights of `cost`.
+    pub fn new(pool: Pool, cost: &Numbers, square: Square) -> Self {
+        Self {
+            pool,
+            weights: [number(cost, "track"), number(cost, "effort")],
+            measures: match square {
+                Square::EnergyMean => ["energy_mean", "energy_last"],
+                Square::EnergyLast => ["energy_last", "energy_mean"],
+                Square::EnstrophyLast => ["enstrophy_last", "enstrophy_mean"],
+            },
+            error: Arc::new(SquaredError),
+            effort: Arc::new(Effort { weights: vec![1.0] }),
+        }
+    }
+}
+
+impl Task for Stabilise {
+    fn sample(&self, rng: &mut Rng, purpose: Use) -> Instance {
+        let start = self.pool.draw(rng, purpose);
+        let target = vec![0.0; start.len()];
+        Instance { start, target }
+    }
+
+    fn pool(&self) -> Option<&Pool> {
+        Some(&self.pool)
+    }
+
+    fn instances(&self) -> usize {
+        50
+    }
+
+    fn terms(&self) -> &[&'static str] {
+        &["track", "effort"]
+    }
+
+    fn weight(&self, term: usize, _: usize, ticks: usize) -> f64 {
+        self.weights[term] / ticks as f64
+    }
+
+    fn cost<'t>(&self, after: &After<'t>, add: &mut dyn FnMut(Var<'t>)) {
+        add(after.z.tape().record(&self.error, [after.z, after.target]));
+        add(after.action.apply(&self.effort));
+    }
+
+    fn measures(&self) -> &[&'static str] {
+        &self.measures
+    }
+
+    fn measure(&self, moment: &Moment, measures: &mut [f64]) {
+        let square = moment.z.iter().map(|&z| z as f64 * z as f64).sum::<f64>() / moment.z.len() as f64;
+        for (name, value) in self.measures.iter().zip(measures) {
+            if name.ends_with("_mean") {
+                *value += square / moment.ticks as f64;
+            } else if moment.tick == moment.ticks {
+                *value = square;
+            }
+        }
+    }
+}

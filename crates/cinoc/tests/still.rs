@@ -1,0 +1,121 @@
+//! Agents that stay in place, and the states that chaotic problems start from.
+
+mod common;
+
+use cinoc::Real;
+use cinoc::pool::{Pool, USES};
+use cinoc::problem::Problem;
+use cinoc::random::{Rng, Stream};
+use cinoc::rollout::Rollout;
+use cinoc::task::Use;
+use cinoc_pde::equation::KuramotoSivashinsky2d;
+use cinoc_pde::sampler::settle;
+use common::config;
+
+const CHAOTIC: [&str; 3] = ["ks1d", "ks2d", "turbulence2d"];
+
+fn problem(name: &str, changes: &[&str]) -> Problem {
+    Problem::new(config(name, changes)).expect("a problem")
+}
+
+fn states<'a>(problem: &'a Problem, pool: &'a Pool, purpose: Use) -> impl Iterator<Item = &'a [Real]> {
+    pool.states(purpose).chunks_exact(problem.stepper.grid().count())
+}
+
+#[test]
+fn agents_sit_in_the_middles_of_cells() {
+    let line = problem("ks1d", &[]).swarm.start(4);
+    assert_eq!(line, [2.75, 8.25, 13.75, 19.25]);
+    let plane = problem("turbulence2d", &[]);
+    assert_eq!(plane.swarm.start(4), [0.25, 0.25, 0.25, 0.75, 0.75, 0.25, 0.75, 0.75]);
+    for agents in [1, 2, 3, 7, 36, 90, 101] {
+        let xi = plane.swarm.start(agents);
+        assert_eq!(xi.len(), 2 * agents);
+        assert!(xi.iter().all(|x| (0.0..1.0).contains(x)));
+        // Every agent has about as much room as any other.
+        let nearest = |i: usize| {
+            let gap = |j: usize| (xi[2 * i] - xi[2 * j]).hypot(xi[2 * i + 1] - xi[2 * j + 1]);
+            (0..agents).filter(|&j| j != i).map(gap).fold(Real::INFINITY, Real::min)
+        };
+        let closest = (0..agents).map(nearest).fold(Real::INFINITY, Real::min);
+        assert!(agents == 1 || closest > 0.7 / (agents as Real).sqrt(), "{agents} agents, {closest} apart");
+    }
+}
+
+/// Held-out states come one after the other, each once, and none is a training state.
+#[test]
+fn no_state_is_used_twice() {
+    for name in CHAOTIC {
+        let problem = problem(name, &[]);
+        let pool = problem.task.pool().expect("a pool");
+        let mut all: Vec<&[Real]> = USES.iter().flat_map(|&purpose| states(&problem, pool, purpose)).collect();
+        assert_eq!(all.len(), USES.iter().map(|&purpose| pool.size(purpose)).sum::<usize>());
+        assert!(all.iter().all(|state| state.iter().all(|z| z.is_finite())));
+        all.sort_by(|a, b| a.partial_cmp(b).expect("numbers"));
+        assert!(all.windows(2).all(|pair| pair[0] != pair[1]), "{name}: two equal states");
+        let size = pool.size(Use::Test);
+        let draw = |i: usize| problem.task.sample(&mut Rng::new(9, Stream::Test, i as u64), Use::Test).start;
+        let mut drawn: Vec<Vec<Real>> = (0..size).map(draw).collect();
+        drawn.sort_by(|a, b| a.partial_cmp(b).expect("numbers"));
+        let mut held: Vec<&[Real]> = states(&problem, pool, Use::Test).collect();
+        held.sort_by(|a, b| a.partial_cmp(b).expect("numbers"));
+        assert_eq!(drawn, held, "{name}");
+        assert!(!held.contains(&&draw(size)[..]), "{name}: once all were seen they come back elsewhere");
+    }
+}
+
+/// Shifting, mirroring and turning a state is what the equation does not notice: the free evolution has the same mean square.
+#[test]
+fn moved_states_evolve_as_before() {
+    for name in CHAOTIC {
+        let problem = problem(name, &["data.train_states=1"]);
+        let mut squares = Vec::new();
+        for i in 0..12 {
+            let start = problem.task.sample(&mut Rng::new(1, Stream::Train, i), Use::Training).start;
+            let end = settle(&*problem.stepper, &start, 20);
+            let cube = end.iter().map(|&z| (z as f64).powi(3)).sum::<f64>().abs();
+            squares.push([end.iter().map(|&z| (z as f64).powi(2)).sum::<f64>(), cube]);
+        }
+        for square in &squares {
+            for k in 0..2 {
+                let off = (square[k] - squares[0][k]).abs() / squares[0][0];
+                assert!(off < 1e-3, "{name}: {square:?} against {:?}", squares[0]);
+            }
+        }
+    }
+}
+
+/// Free runs with a fifth of the substeps: the same field after a unit of time.
+#[test]
+fn coarser_substeps_are_as_good_where_nothing_pushes() {
+    let problem = problem("ks2d", &[]);
+    let start = problem.task.sample(&mut Rng::new(1, Stream::Test, 0), Use::Test).start;
+    let [fine, coarse] = [20, 4].map(|substeps| {
+        let stepper = KuramotoSivashinsky2d::stepper(problem.stepper.grid().clone(), 0.1, substeps);
+        settle(&stepper, &start, 10)
+    });
+    let size = fine.iter().fold(0.0, |a: Real, z| a.max(z.abs()));
+    let off = fine.iter().zip(&coarse).fold(0.0, |a: Real, (f, c)| a.max((f - c).abs()));
+    assert!(off < 1e-3 * size, "off by {off} of {size}");
+}
+
+/// A policy that does not know where it is does the same on a field and on the field moved by one agent's cell.
+#[test]
+fn without_positions_agents_are_exchangeable() {
+    let problem = problem("ks1d", &["observe.position=false", "physics.ticks=4"]);
+    let policy = problem.policy().expect("a policy");
+    let params = policy.init(&mut Rng::new(2, Stream::Init, 0));
+    let start = problem.task.sample(&mut Rng::new(1, Stream::Test, 0), Use::Test).start;
+    let zero = vec![0.0; start.len()];
+    // 128 nodes, 8 agents: a cell has 16 nodes.
+    let shifted = [&start[16..], &start[..16]].concat();
+    let ends = [&start, &shifted].map(|field| {
+        let mut rollout = Rollout::new(4, 1, false, 8);
+        rollout.batch.push(field, &zero, &problem.swarm.start(8));
+        rollout.forward(&problem, &*policy, &params, false, &mut |_| {});
+        rollout.end().0.to_vec()
+    });
+    let back = [&ends[1][112..], &ends[1][..112]].concat();
+    let off = ends[0].iter().zip(&back).fold(0.0, |a: Real, (x, y)| a.max((x - y).abs()));
+    assert!(off < 1e-4, "off by {off}");
+}
