@@ -85,7 +85,8 @@ fn operations(config: &Config, threads: usize, updates: usize, json: bool) -> Re
     let (rows, whole) = inspect::operations(config, threads, updates)?;
     let known: f64 = rows.iter().map(|row| row.1 + row.2).sum();
     if json {
-        let rows: Vec<_> = rows.iter().map(|(name, f, b)| serde_json::json!({"name": name, "ms_forward": f, "ms_backward": b})).collect();
+        let rows: Vec<_> =
+            rows.iter().map(|(name, f, b)| serde_json::json!({"name": name, "ms_forward": f, "ms_backward": b})).collect();
         println!("{}", serde_json::json!({"problem": config.problem, "ms_per_update": whole, "operations": rows}));
         return Ok(());
     }
@@ -94,6 +95,10 @@ fn operations(config: &Config, threads: usize, updates: usize, json: bool) -> Re
     for (name, forward, backward) in rows {
         println!("  {name:<14}{forward:>7.2} ms{backward:>7.2} ms");
     }
-    println!("  {:<14}{:>7.2} ms   (recording, copying, instances, waiting for the other threads)", "between them", whole - known);
+    println!(
+        "  {:<14}{:>7.2} ms   (recording, copying, instances, waiting for the other threads)",
+        "between them",
+        whole - known
+    );
     Ok(())
 }

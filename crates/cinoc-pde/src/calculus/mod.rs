@@ -1,7 +1,14 @@
 //! The operations that solvers are made of.
 
+mod diffuse;
+mod displacement;
+mod frame;
 mod theta_step;
+mod transport;
 mod tridiagonal;
 
+pub use diffuse::Diffuse;
+pub use displacement::Displacement;
 pub use theta_step::ThetaStep;
+pub use transport::{Scheme, Transport};
 pub use tridiagonal::Tridiagonal;
