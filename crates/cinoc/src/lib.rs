@@ -14,6 +14,7 @@
 pub mod config;
 pub mod evaluate;
 pub mod inspect;
+pub mod measure;
 pub mod policy;
 pub mod problem;
 pub mod random;

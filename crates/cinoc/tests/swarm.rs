@@ -182,7 +182,7 @@ fn the_dead_neither_push_nor_move() {
     let action = problem.swarm.saturate(raw, tape.constant([1, 3], &[1.0, 0.0, 1.0]));
     assert_eq!(&action.value()[2..4], &[0.0, 0.0]);
     let (z, xi) = (tape.zeros([1, 100]), tape.constant([1, 3, 1], &[0.2, 0.5, 0.8]));
-    let given = Given { target: tape.zeros([1, 100]), strength: tape.zeros([1, 3]) };
+    let given = Given { target: tape.zeros([1, 100]), strength: tape.zeros([1, 3]), mass: tape.zeros([1]) };
     let state = apply(&problem, action, State { z, xi, previous: tape.zeros([1, 3, 2]) }, given, &mut |_| {});
     let moved = state.xi.value();
     assert!(moved[0] > 0.2 && moved[1] == 0.5 && moved[2] > 0.8);

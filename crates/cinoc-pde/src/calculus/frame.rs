@@ -1,9 +1,7 @@
 //! A plane of numbers inside a rim one node wide: stencils then need no special cases at the walls.
 
 use crate::Real;
-
-/// Nodes worked on at once.
-pub(super) const LANES: usize = 16;
+use cinoc_tape::kernel::lanes::LANES;
 
 /// Layout of a framed plane: `nodes[0] + 2` rows, each a rim, the nodes, a rim, and numbers without meaning up to whole groups of lanes.
 #[derive(Clone, Copy, Debug)]
@@ -76,33 +74,5 @@ impl Frame {
     #[inline(always)]
     pub fn around<'a>(&self, framed: &'a [Real], i: usize, j: usize) -> [&'a [Real; LANES + 2]; 3] {
         std::array::from_fn(|a| framed[(i + a) * self.stride + j..].first_chunk().expect("rows end in a spare group of lanes"))
-    }
-}
-
-/// The numbers from `j` on, zeros behind the end.
-#[inline(always)]
-pub(super) fn load(row: &[Real], j: usize) -> [Real; LANES] {
-    match row[j..].first_chunk() {
-        Some(whole) => *whole,
-        None => {
-            let mut lanes = [0.0; LANES];
-            lanes[..row.len() - j].copy_from_slice(&row[j..]);
-            lanes
-        }
-    }
-}
-
-/// Writes, or adds, a group of lanes from `j` on; what lies behind the end is dropped.
-#[inline(always)]
-pub(super) fn store(row: &mut [Real], j: usize, lanes: [Real; LANES], overwrite: bool) {
-    let kept = if overwrite { [0.0; LANES] } else { load(row, j) };
-    let sum: [Real; LANES] = std::array::from_fn(|l| kept[l] + lanes[l]);
-    match row[j..].first_chunk_mut() {
-        Some(whole) => *whole = sum,
-        None => {
-            let rest = &mut row[j..];
-            let count = rest.len();
-            rest.copy_from_slice(&sum[..count]);
-        }
     }
 }

@@ -1,7 +1,7 @@
 //! Mass, centroid and spread of a density.
 
-use super::frame::{LANES, load, store};
 use crate::{Grid, Real};
+use cinoc_tape::kernel::lanes::{LANES, load, store};
 use cinoc_tape::kernel::math::sum_lanes;
 use cinoc_tape::kernel::vectorise;
 use cinoc_tape::{Cotangents, Inputs, Op, Shape};
@@ -24,6 +24,11 @@ impl Moments {
     pub fn new(grid: &Grid) -> Self {
         assert_eq!(grid.dimensions(), 2, "moments are for planes");
         Self { x: grid.positions(0), y: grid.positions(1) }
+    }
+
+    /// The moments of one density, as numbers.
+    pub fn measure(&self, density: &[Real]) -> [f64; 4] {
+        self.of(density, &mut vec![0.0; self.x.len()], &mut vec![0.0; self.y.len()])
     }
 
     /// The moments of one density; `along_x` and `along_y` are room for the sums along each axis.

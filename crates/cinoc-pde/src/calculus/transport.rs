@@ -1,7 +1,8 @@
 //! A density carried by a flow.
 
-use super::frame::{Frame, LANES, load, store};
+use super::frame::Frame;
 use crate::{Grid, Real};
+use cinoc_tape::kernel::lanes::{LANES, load, store};
 use cinoc_tape::kernel::vectorise;
 use cinoc_tape::{Cotangents, Inputs, Op, Shape};
 

@@ -7,6 +7,7 @@
 
 pub mod buffer;
 pub mod gemm;
+pub mod lanes;
 pub mod math;
 pub mod peak;
 

@@ -12,11 +12,16 @@ use std::collections::BTreeMap;
 /// Named numbers whose names a problem chooses.
 pub type Numbers = BTreeMap<String, f64>;
 
+/// Named words whose names a problem chooses.
+pub type Words = BTreeMap<String, String>;
+
 /// Everything that defines a training run except its seed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Config {
     /// Name of the problem.
     pub problem: String,
+    /// What a problem leaves to choose by a word: one of several schemes, one of several views.
+    pub choice: Words,
     /// Constants of the equation, grid, time step and horizon.
     pub physics: Numbers,
     /// The agents.

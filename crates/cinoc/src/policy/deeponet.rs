@@ -80,7 +80,7 @@ impl Policy for DeepONet {
 
     fn act<'t>(&self, theta: &Leaves<'t>, seen: &Observation<'t>) -> Var<'t> {
         let layer = |i: usize, x: Var<'t>| x.dense(theta.layer(2 * i), self.layers[i].3);
-        let branch = (0..self.branch).fold(seen.patch, |x, i| layer(i, x));
+        let branch = seen.each_agent((0..self.branch).fold(seen.patch, |x, i| layer(i, x)));
         let after = self.branch + self.trunk;
         let trunk = (self.branch..after).fold(seen.position, |x, i| layer(i, x));
         let head = match self.fusion {

@@ -1,9 +1,11 @@
 //! What is wanted of the field: instances, cost and score.
 
 mod cost;
+mod moments;
 mod tracking;
 
 pub use cost::{Acceleration, Collision, Effort, Margin, SquaredError};
+pub use moments::{MomentDistance, MomentMatching};
 pub use tracking::{Profile, Tracking};
 
 use crate::Real;
@@ -38,6 +40,8 @@ pub struct After<'t> {
     pub z: Var<'t>,
     /// What it should be.
     pub target: Var<'t>,
+    /// Sum over the nodes of the field at the start, `[batch]`.
+    pub mass: Var<'t>,
     /// The agents' positions.
     pub xi: Var<'t>,
     /// The action of this tick.
@@ -52,12 +56,16 @@ pub struct Moment<'a> {
     pub tick: usize,
     /// Length of the episode.
     pub ticks: usize,
+    /// The field at the start.
+    pub start: &'a [Real],
     /// The field.
     pub z: &'a [Real],
     /// What it should be.
     pub target: &'a [Real],
     /// The agents' positions.
     pub xi: &'a [Real],
+    /// Whether measures that take long are wanted: for reports, not while training.
+    pub thorough: bool,
 }
 
 /// A control task.
