@@ -4,6 +4,7 @@ use cinoc::config::Overlay;
 use cinoc::problem::{Preset, Problem};
 use cinoc::random::{Rng, Stream};
 use cinoc::rollout::{Given, Outcome, Rollout, State, apply};
+use cinoc::task::Moment;
 use cinoc::{Config, Real};
 use cinoc_tape::{Bars, Memory, Tape};
 use npyz::npz::NpzArchive;
@@ -43,11 +44,11 @@ impl Golden {
         (shape, values.into_iter().map(|x| x as Real).collect())
     }
 
-    /// Compares, relative to the largest number of the array; what is zero but for rounding (a kept mass) to 1e-6.
+    /// Compares, relative to the largest number of the array; what is zero but for rounding (a kept mass) to 1e-9.
     fn compare(&mut self, name: &str, ours: &[Real]) {
         let (_, theirs) = self.get(name);
         assert_eq!(ours.len(), theirs.len(), "{name}: sizes");
-        let size = theirs.iter().fold(1e-6, |a: f64, b| a.max(b.abs()));
+        let size = theirs.iter().fold(1e-9, |a: f64, b| a.max(b.abs()));
         let off = ours.iter().zip(&theirs).map(|(a, b)| (*a as f64 - b).abs()).fold(0.0, f64::max);
         assert!(off <= LIMIT * size, "{}/{name}: off by {:.1e} relative to {size:.1e}", self.group, off / size);
     }
@@ -184,6 +185,26 @@ fn fkpp1d() {
 fn density2d() {
     open_loop("density2d", "open5", &[]);
     open_loop("density2d", "open5_backward", &["choice.scheme=\"backward\""]);
+}
+
+#[test]
+fn density2d_scores_and_start() {
+    let problem = Problem::new(config("density2d", &[])).expect("a problem");
+    for group in ["open5", "open5_backward"] {
+        let mut golden = Golden::open("density2d", group);
+        let ((shape, z), start, target) = (golden.real("z_traj"), golden.real("z0").1, golden.real("target").1);
+        let (ticks, nodes) = (shape[1], shape[2] * shape[3]);
+        let mut measures = [[0.0; 4]; 2];
+        for (b, measures) in measures.iter_mut().enumerate() {
+            let part = |x: &'_ [Real], row: usize| -> Vec<Real> { x[row * nodes..][..nodes].to_vec() };
+            let (start, z, target) = (part(&start, b), part(&z, (b + 1) * ticks - 1), part(&target, b));
+            let moment = Moment { tick: 1, ticks: 1, start: &start, z: &z, target: &target, xi: &[], thorough: false };
+            problem.task.measure(&moment, measures);
+        }
+        golden.compare("score/mse_last", &measures.map(|m| m[0] as Real));
+        golden.compare("score/w_last", &measures.map(|m| m[1] as Real));
+    }
+    Golden::open("density2d", "closed_concat").compare("xi0", &problem.swarm.start(9));
 }
 
 #[test]

@@ -32,10 +32,12 @@ impl Diffuse {
     #[inline(always)]
     fn stencil(&self, framed: &[Real], i: usize, j: usize) -> [Real; LANES] {
         let v = self.frame.around(framed, i, j);
-        std::array::from_fn(|l| {
+        let mut spread = [0.0; LANES];
+        for l in 0..LANES {
             let centre = v[1][l + 1];
-            centre + self.rate * ((v[0][l + 1] + v[2][l + 1]) + (v[1][l] + v[1][l + 2]) - 4.0 * centre)
-        })
+            spread[l] = centre + self.rate * ((v[0][l + 1] + v[2][l + 1]) + (v[1][l] + v[1][l + 2]) - 4.0 * centre);
+        }
+        spread
     }
 }
 
@@ -64,8 +66,11 @@ impl Op for Diffuse {
                     self.frame.enclose(density, framed);
                     for (i, y) in y.chunks_exact_mut(ny).enumerate() {
                         for j in (0..ny).step_by(LANES) {
-                            // A comparison that keeps what is no number, so that an episode that broke down is seen to.
-                            let spread = self.stencil(framed, i, j).map(|y| if y < NOTHING { 0.0 } else { y });
+                            let mut spread = self.stencil(framed, i, j);
+                            for l in 0..LANES {
+                                // A comparison that keeps what is no number, so that an episode that broke down is seen to.
+                                spread[l] = if spread[l] < NOTHING { 0.0 } else { spread[l] };
+                            }
                             store(y, j, spread, true);
                         }
                     }
@@ -87,8 +92,11 @@ impl Op for Diffuse {
                     for (i, y_bar) in y_bar[b * nodes..][..nodes].chunks_exact(ny).enumerate() {
                         let to = &mut bar_framed[(i + 1) * stride + 1..][..ny];
                         for j in (0..ny).step_by(LANES) {
-                            let (spread, y_bar) = (self.stencil(framed, i, j), load(y_bar, j));
-                            store(to, j, std::array::from_fn(|l| if spread[l] < 0.0 { 0.0 } else { y_bar[l] }), true);
+                            let (spread, mut y_bar) = (self.stencil(framed, i, j), load(y_bar, j));
+                            for l in 0..LANES {
+                                y_bar[l] = if spread[l] < 0.0 { 0.0 } else { y_bar[l] };
+                            }
+                            store(to, j, y_bar, true);
                         }
                     }
                     self.frame.repeat_edge(bar_framed);

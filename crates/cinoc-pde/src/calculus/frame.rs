@@ -73,6 +73,11 @@ impl Frame {
     /// Node `j` of row `i` with all neighbours, for a group of lanes: `[a][l + b]` is the node `a − 1` rows and `b − 1` columns from lane `l`.
     #[inline(always)]
     pub fn around<'a>(&self, framed: &'a [Real], i: usize, j: usize) -> [&'a [Real; LANES + 2]; 3] {
-        std::array::from_fn(|a| framed[(i + a) * self.stride + j..].first_chunk().expect("rows end in a spare group of lanes"))
+        [self.window(framed, i, j), self.window(framed, i + 1, j), self.window(framed, i + 2, j)]
+    }
+
+    #[inline(always)]
+    fn window<'a>(&self, framed: &'a [Real], row: usize, j: usize) -> &'a [Real; LANES + 2] {
+        framed[row * self.stride + j..].first_chunk().expect("rows end in a spare group of lanes")
     }
 }

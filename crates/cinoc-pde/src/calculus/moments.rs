@@ -47,14 +47,18 @@ impl Moments {
             }
             *sum = sum_lanes(lanes);
         }
-        let sum =
-            |w: &[Real], x: &[f64], f: &dyn Fn(f64) -> f64| -> f64 { w.iter().zip(x).map(|(w, x)| *w as f64 * f(*x)).sum() };
-        let mass = sum(along_x, &self.x, &|_| 1.0);
+        let (mut mass, mut x, mut y, mut square) = (0.0, 0.0, 0.0, 0.0);
+        for (w, at) in along_x.iter().zip(&self.x) {
+            mass += *w as f64;
+            x += *w as f64 * at;
+        }
         if mass == 0.0 {
             return [0.0; 4];
         }
-        let (x, y) = (sum(along_x, &self.x, &|x| x) / mass, sum(along_y, &self.y, &|y| y) / mass);
-        let square = sum(along_x, &self.x, &|at| (at - x).powi(2)) + sum(along_y, &self.y, &|at| (at - y).powi(2));
+        along_y.iter().zip(&self.y).for_each(|(w, at)| y += *w as f64 * at);
+        (x, y) = (x / mass, y / mass);
+        along_x.iter().zip(&self.x).for_each(|(w, at)| square += *w as f64 * (at - x) * (at - x));
+        along_y.iter().zip(&self.y).for_each(|(w, at)| square += *w as f64 * (at - y) * (at - y));
         [mass, x, y, (square / mass).max(0.0).sqrt()]
     }
 }

@@ -90,8 +90,11 @@ impl Transport {
         let mut felt = Felt { value: [0.0; LANES], by_x: [0.0; LANES], by_y: [0.0; LANES] };
         for l in 0..LANES {
             let (wx, wy) = (shares(x[l]), shares(y[l]));
-            let rows: [Real; 3] = std::array::from_fn(|a| wy[0] * v[a][l] + wy[1] * v[a][l + 1] + wy[2] * v[a][l + 2]);
-            let columns: [Real; 3] = std::array::from_fn(|b| wx[0] * v[0][l + b] + wx[1] * v[1][l + b] + wx[2] * v[2][l + b]);
+            let (mut rows, mut columns) = ([0.0; 3], [0.0; 3]);
+            for a in 0..3 {
+                rows[a] = wy[0] * v[a][l] + wy[1] * v[a][l + 1] + wy[2] * v[a][l + 2];
+                columns[a] = wx[0] * v[0][l + a] + wx[1] * v[1][l + a] + wx[2] * v[2][l + a];
+            }
             felt.value[l] = wx[0] * rows[0] + wx[1] * rows[1] + wx[2] * rows[2];
             felt.by_x[l] = slope(x[l], rows);
             felt.by_y[l] = slope(y[l], columns);
@@ -111,18 +114,19 @@ impl Transport {
             let row = &plane[i * ny..][..ny];
             for j in (0..ny).step_by(LANES) {
                 let ([x, y], mass) = (self.shift(shift, i, j), load(row, j));
-                let mut part = [[0.0; LANES]; 9];
+                let (mut along_x, mut along_y) = ([[0.0; LANES]; 3], [[0.0; LANES]; 3]);
                 for l in 0..LANES {
                     let (wx, wy) = (shares(x[l]), shares(y[l]));
                     for a in 0..3 {
-                        let along = mass[l] * wx[a];
-                        for b in 0..3 {
-                            part[3 * a + b][l] = along * wy[b];
-                        }
+                        along_x[a][l] = mass[l] * wx[a];
+                        along_y[a][l] = wy[a];
                     }
                 }
-                for (n, part) in part.into_iter().enumerate() {
-                    parts[n * width + 2 + j..][..LANES].copy_from_slice(&part);
+                for n in 0..9 {
+                    let part = parts[n * width + 2 + j..].first_chunk_mut::<LANES>().expect("rows end in a spare group of lanes");
+                    for l in 0..LANES {
+                        part[l] = along_x[n / 3][l] * along_y[n % 3][l];
+                    }
                 }
             }
             for (a, parts) in parts.chunks_exact(3 * width).enumerate() {
@@ -130,8 +134,11 @@ impl Transport {
                 let (down, rest) = parts.split_at(width);
                 let (stay, up) = rest.split_at(width);
                 for j in (0..stride).step_by(LANES) {
-                    let (down, stay, up) = (load(down, j + 2), load(stay, j + 1), load(up, j));
-                    store(to, j, std::array::from_fn(|l| down[l] + stay[l] + up[l]), false);
+                    let (mut sum, stay, up) = (load(down, j + 2), load(stay, j + 1), load(up, j));
+                    for l in 0..LANES {
+                        sum[l] += stay[l] + up[l];
+                    }
+                    store(to, j, sum, false);
                 }
             }
         }

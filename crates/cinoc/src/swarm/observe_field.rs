@@ -67,14 +67,13 @@ impl Op for ObserveField {
                     for (i, y) in y.chunks_exact_mut(CHANNELS * ny).enumerate() {
                         let (low, high, half) = sides(i, nx);
                         let (here, low, high) = (&e[i * ny..][..ny], &e[low * ny..][..ny], &e[high * ny..][..ny]);
-                        let (pixels, _) = y.as_chunks_mut::<CHANNELS>();
-                        for j in 0..ny {
-                            pixels[j] = [here[j], half * (high[j] - low[j]), 0.0];
-                        }
+                        let pixels = &mut y.as_chunks_mut::<CHANNELS>().0[..ny];
                         for j in 1..ny - 1 {
-                            pixels[j][2] = 0.5 * (here[j + 1] - here[j - 1]);
+                            pixels[j] = [here[j], half * (high[j] - low[j]), 0.5 * (here[j + 1] - here[j - 1])];
                         }
-                        (pixels[0][2], pixels[ny - 1][2]) = (here[1] - here[0], here[ny - 1] - here[ny - 2]);
+                        let end = ny - 1;
+                        pixels[0] = [here[0], half * (high[0] - low[0]), here[1] - here[0]];
+                        pixels[end] = [here[end], half * (high[end] - low[end]), here[end] - here[end - 1]];
                     }
                 }
             },
@@ -92,7 +91,7 @@ impl Op for ObserveField {
                     e_bar.fill(0.0);
                     for (i, y_bar) in y_bar.chunks_exact(CHANNELS * ny).enumerate() {
                         let (low, high, half) = sides(i, nx);
-                        let (pixels, _) = y_bar.as_chunks::<CHANNELS>();
+                        let pixels = &y_bar.as_chunks::<CHANNELS>().0[..ny];
                         for j in 0..ny {
                             e_bar[i * ny + j] += pixels[j][0];
                             across[j] = half * pixels[j][1];
