@@ -35,7 +35,7 @@ fn functions() {
 fn kinks_have_derivative_zero() {
     let zero: Point = vec![(Shape::new(&[1]), vec![0.0])];
     for f in [|x: Var| x.relu().id(), |x: Var| x.abs().id(), |x: Var| x.sqrt().id()] {
-        let tape = cinoc_tape::Tape::new(cinoc_tape::Memory::default(), &[]);
+        let tape = Tape::new(Memory::default(), &[]);
         let x = tape.input([1], &zero[0].1);
         let (x, y) = (x.id(), f(x));
         let memory = tape.into_memory();

@@ -97,19 +97,6 @@ pub struct Report {
     pub effort: f64,
     /// How many episodes diverged; they are in no mean.
     pub diverged: usize,
-    /// What else is measured besides the score.
-    pub measures: Vec<Measured>,
-}
-
-/// A measure beside the score.
-#[derive(Clone, Debug, Serialize)]
-pub struct Measured {
-    /// Its name.
-    pub name: &'static str,
-    /// Under control.
-    pub controlled: Summary,
-    /// Of the same instances left alone.
-    pub uncontrolled: Summary,
 }
 
 /// Scores a policy and, on the same instances, no policy.
@@ -124,12 +111,8 @@ pub fn report(
     let controlled = scores(problem, policy, params, request, pool);
     let nobody = Uncontrolled { action_width: problem.swarm.action_width() };
     let free = scores(problem, &nobody, &Params::default(), request, pool);
-    let summary = |scores: &Scores, k: usize| Summary::new(scores.measures.iter().map(|m| m[k]));
-    let (score, uncontrolled) = (summary(&controlled, 0), summary(&free, 0));
-    let others = problem.task.measures().iter().enumerate().skip(1);
-    let measures = others
-        .map(|(k, &name)| Measured { name, controlled: summary(&controlled, k), uncontrolled: summary(&free, k) })
-        .collect();
+    let score = Summary::new(controlled.measures.iter().map(|m| m[0]));
+    let uncontrolled = Summary::new(free.measures.iter().map(|m| m[0]));
     Report {
         problem: problem.config.problem.clone(),
         model: model.to_owned(),
@@ -142,7 +125,6 @@ pub fn report(
         ratio: score.mean / uncontrolled.mean,
         effort: Summary::new(controlled.efforts.iter().copied()).mean,
         diverged: controlled.diverged,
-        measures,
     }
 }
 

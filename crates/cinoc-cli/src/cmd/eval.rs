@@ -76,15 +76,6 @@ impl Args {
                     short(row.effort),
                     row.diverged
                 );
-                for other in &row.measures {
-                    println!(
-                        "{:>18} {:>10} {:>10} {:>13}",
-                        other.name,
-                        short(other.controlled.mean),
-                        short(other.controlled.median),
-                        short(other.uncontrolled.mean)
-                    );
-                }
             }
         }
         Ok(())

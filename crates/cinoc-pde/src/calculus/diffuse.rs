@@ -2,7 +2,7 @@
 
 use super::frame::Frame;
 use crate::{Grid, Real};
-use cinoc_tape::kernel::lanes::{LANES, load, store};
+use cinoc_tape::kernel::chunk::{LANES, load, store};
 use cinoc_tape::kernel::vectorise;
 use cinoc_tape::{Cotangents, Inputs, Op, Shape};
 

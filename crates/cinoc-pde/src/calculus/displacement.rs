@@ -1,7 +1,7 @@
 //! From a flow to displacements on a grid.
 
 use crate::{Grid, Real};
-use cinoc_tape::kernel::lanes::{LANES, load, store};
+use cinoc_tape::kernel::chunk::{LANES, load, store};
 use cinoc_tape::kernel::vectorise;
 use cinoc_tape::{Cotangents, Inputs, Op, Shape};
 

@@ -1,7 +1,7 @@
 //! A plane of numbers inside a rim one node wide: stencils then need no special cases at the walls.
 
 use crate::Real;
-use cinoc_tape::kernel::lanes::LANES;
+use cinoc_tape::kernel::chunk::LANES;
 
 /// Layout of a framed plane: `nodes[0] + 2` rows, each a rim, the nodes, a rim, and numbers without meaning up to whole groups of lanes.
 #[derive(Clone, Copy, Debug)]

@@ -1,7 +1,7 @@
 //! Mass, centroid and spread of a density.
 
 use crate::{Grid, Real};
-use cinoc_tape::kernel::lanes::{LANES, load, store};
+use cinoc_tape::kernel::chunk::{LANES, load, store};
 use cinoc_tape::kernel::math::sum_lanes;
 use cinoc_tape::kernel::vectorise;
 use cinoc_tape::{Cotangents, Inputs, Op, Shape};

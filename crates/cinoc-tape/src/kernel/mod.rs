@@ -6,8 +6,8 @@
 #![allow(unsafe_code)]
 
 pub mod buffer;
+pub mod chunk;
 pub mod gemm;
-pub mod lanes;
 pub mod math;
 pub mod peak;
 

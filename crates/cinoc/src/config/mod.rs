@@ -20,7 +20,8 @@ pub type Words = BTreeMap<String, String>;
 pub struct Config {
     /// Name of the problem.
     pub problem: String,
-    /// What a problem leaves to choose by a word: one of several schemes, one of several views.
+    /// What a problem leaves to choose by a word, like one of several schemes; only where it does.
+    #[serde(default, skip_serializing_if = "Words::is_empty")]
     pub choice: Words,
     /// Constants of the equation, grid, time step and horizon.
     pub physics: Numbers,

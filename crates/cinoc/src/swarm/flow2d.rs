@@ -2,8 +2,8 @@
 
 use crate::Real;
 use cinoc_pde::Grid;
+use cinoc_tape::kernel::chunk::{LANES, load, store};
 use cinoc_tape::kernel::gemm::{Left, Right, Start, gemm};
-use cinoc_tape::kernel::lanes::{LANES, load, store};
 use cinoc_tape::kernel::math::{exp, sum_pairs};
 use cinoc_tape::kernel::vectorise;
 use cinoc_tape::{Cotangents, Inputs, Op, Shape};

@@ -1,4 +1,4 @@
-//! Rows worked on in groups of lanes, of any length.
+//! Rows of any length, worked on in groups of lanes.
 
 use crate::Real;
 
