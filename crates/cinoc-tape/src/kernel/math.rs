@@ -86,8 +86,14 @@ pub fn exp(x: Real) -> Real {
 /// Sum of sixteen running sums, by halves: a fixed order, and four dependent additions instead of fifteen.
 #[inline(always)]
 pub fn sum_lanes(lanes: [Real; 16]) -> Real {
-    let eight: [Real; 8] = std::array::from_fn(|i| lanes[i] + lanes[i + 8]);
-    let four: [Real; 4] = std::array::from_fn(|i| eight[i] + eight[i + 4]);
+    // Plain loops: `array::from_fn` is a call per element inside a function compiled for one instruction set.
+    let (mut eight, mut four) = ([0.0; 8], [0.0; 4]);
+    for i in 0..8 {
+        eight[i] = lanes[i] + lanes[i + 8];
+    }
+    for i in 0..4 {
+        four[i] = eight[i] + eight[i + 4];
+    }
     (four[0] + four[2]) + (four[1] + four[3])
 }
 
