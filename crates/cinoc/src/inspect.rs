@@ -26,10 +26,13 @@ pub fn parts(problem: &Problem) -> Vec<(&'static str, f64)> {
     let action = noise(size * agents * k, 4);
     let alive = vec![1.0; size * agents];
     let (f, x, a) = (Shape::new(&field), Shape::new(&[size, agents, d]), Shape::new(&[size, agents, k]));
-    let force = {
+    let (driven, force) = {
         let tape = Tape::new(Memory::default(), &[]);
-        problem.swarm.actuate(tape.constant(a, &action), tape.constant(x, &xi)).value()
+        let force = problem.swarm.actuate(tape.constant(a, &action), tape.constant(x, &xi));
+        (force.shape(), force.value())
     };
+    // Away from zero, where a density has a kink.
+    let inner: Vec<Real> = z.iter().map(|z| 0.05 + 0.9 * z).collect();
     // Interpolation and clamps have kinks: steps small enough not to cross one, large enough for the precision at hand.
     let step = if cfg!(feature = "f64") { 1e-6 } else { 2e-4 };
     let error = |point: Point, f: &cinoc_tape::check::Function| {
@@ -39,11 +42,15 @@ pub fn parts(problem: &Problem) -> Vec<(&'static str, f64)> {
     };
     let swarm = &*problem.swarm;
     vec![
-        ("step", error(vec![(f, z.clone()), (f, force)], &|v| problem.stepper.step(v[0], v[1]))),
+        ("step", error(vec![(f, inner), (driven, force)], &|v| problem.stepper.step(v[0], v[1]))),
         ("force", error(vec![(a, action.clone()), (x, xi.clone())], &|v| swarm.actuate(v[0], v[1]))),
         ("move", error(vec![(x, xi.clone()), (a, action.clone())], &|v| swarm.advance(v[0], v[1]))),
         ("limits", error(vec![(a, action)], &|v| swarm.saturate(v[0], v[0].tape().constant([size, agents], &alive)))),
-        ("observe", error(vec![(f, z), (f, target), (x, xi)], &|v| swarm.observe(v[0], v[1], v[2]).patch)),
+        (
+            "observe",
+            error(vec![(f, z.clone()), (f, target.clone()), (x, xi.clone())], &|v| swarm.observe(v[0], v[1], v[2]).patch),
+        ),
+        ("position", error(vec![(f, z), (f, target), (x, xi)], &|v| swarm.observe(v[0], v[1], v[2]).position)),
     ]
 }
 
@@ -199,10 +206,11 @@ fn bare_seconds(problem: &Problem, pool: &rayon::ThreadPool) -> f64 {
             let nodes = &problem.stepper.grid().nodes;
             let field: Vec<usize> = std::iter::once(shard.batch.size).chain(nodes.iter().copied()).collect();
             let (mut memory, mut z) = (Memory::default(), shard.batch.z);
+            let (driven, nothing) = idle(problem, shard.batch.size);
             for _ in 0..problem.ticks {
                 let tape = Tape::new(memory, &[]);
                 {
-                    let force = tape.zeros(&field[..]);
+                    let force = tape.constant(driven, &nothing);
                     let mut next = tape.constant(&field[..], &z);
                     for _ in 0..problem.substeps {
                         next = problem.stepper.step(next, force);
@@ -215,6 +223,15 @@ fn bare_seconds(problem: &Problem, pool: &rayon::ThreadPool) -> f64 {
         });
     });
     since.elapsed().as_secs_f64()
+}
+
+/// What drives the equation while agents do nothing.
+fn idle(problem: &Problem, size: usize) -> (Shape, Vec<Real>) {
+    let (d, k) = (problem.swarm.dimensions(), problem.swarm.action_width());
+    let tape = Tape::new(Memory::default(), &[]);
+    let xi: Vec<Real> = (0..size).flat_map(|_| problem.swarm.start(1)).collect();
+    let force = problem.swarm.actuate(tape.zeros([size, 1, k]), tape.constant([size, 1, d], &xi));
+    (force.shape(), force.value())
 }
 
 /// One episode as numbers, tick by tick from the start, for drawing.

@@ -1,5 +1,6 @@
 //! Control problems by name. A new one is a file here and a word in [`NAMES`] and [`defaults`].
 
+mod density2d;
 mod fkpp1d;
 mod heat1d;
 mod heat2d;
@@ -13,7 +14,7 @@ use crate::task::Task;
 use cinoc_pde::Stepper;
 
 /// Names of all problems.
-pub const NAMES: &[&str] = &["heat1d", "fkpp1d", "heat2d", "heat2d_obstacles"];
+pub const NAMES: &[&str] = &["heat1d", "fkpp1d", "heat2d", "heat2d_obstacles", "density2d"];
 
 /// A control problem, ready to be rolled out.
 pub struct Problem {
@@ -47,6 +48,7 @@ pub fn defaults(name: &str, preset: Preset) -> Result<Config, Error> {
         "fkpp1d" => fkpp1d::paper(),
         "heat2d" => heat2d::paper(),
         "heat2d_obstacles" => heat2d_obstacles::paper(),
+        "density2d" => density2d::paper(),
         _ => {
             let nearest = NAMES.iter().find(|known| config::distance(name, known) <= 2);
             let known = nearest.map_or_else(|| NAMES.join(", "), |known| format!("{known} (did you mean that?)"));
@@ -58,7 +60,8 @@ pub fn defaults(name: &str, preset: Preset) -> Result<Config, Error> {
             "heat1d" => heat1d::tune(&mut config),
             "heat2d" => heat2d::tune(&mut config),
             "heat2d_obstacles" => heat2d_obstacles::tune(&mut config),
-            _ => fkpp1d::tune(&mut config),
+            "fkpp1d" => fkpp1d::tune(&mut config),
+            _ => {}
         }
     }
     Ok(config)
@@ -71,6 +74,7 @@ pub fn about(name: &str) -> &'static str {
         "fkpp1d" => "Fisher–KPP reaction front: 20 mobile agents shape a growing population.",
         "heat2d" => "Heat equation on a square: 16 mobile agents drive the temperature to a random target.",
         "heat2d_obstacles" => "The same with three discs that the agents keep out of.",
+        "density2d" => "Density on a rectangle: 9 mobile agents blow a cloud to where it should be.",
         _ => "",
     }
 }
@@ -83,6 +87,7 @@ impl Problem {
             "heat1d" => Ok(heat1d::build(config)),
             "fkpp1d" => Ok(fkpp1d::build(config)),
             "heat2d" | "heat2d_obstacles" => Ok(heat2d::build(config)),
+            "density2d" => Ok(density2d::build(config)),
             name => defaults(name, Preset::Paper).map(|_| unreachable!("registered but not built: {name}")),
         }
     }
@@ -100,6 +105,14 @@ impl Problem {
     /// Time between two decisions.
     pub fn tick_time(&self) -> f64 {
         self.stepper.dt() as f64 * self.substeps as f64
+    }
+}
+
+/// The words a problem leaves to choose, each with what it can be; the first is the default.
+pub fn choices(name: &str) -> &'static [(&'static str, &'static [&'static str])] {
+    match name {
+        "density2d" => density2d::CHOICES,
+        _ => &[],
     }
 }
 
@@ -124,10 +137,24 @@ fn check(config: &Config) -> Result<(), Error> {
     let bad =
         |key: &str, value: String, expected: &str| Err(Error::BadValue { key: key.into(), value, expected: expected.into() });
     let number = |name: &str| config.physics.get(name).copied();
-    if let Some(nodes) = number("nodes")
-        && (nodes < 4.0 || nodes.fract() != 0.0)
+    for name in ["nodes", "nodes_x", "nodes_y"] {
+        if let Some(nodes) = number(name)
+            && (nodes < 4.0 || nodes.fract() != 0.0)
+        {
+            return bad(&format!("physics.{name}"), nodes.to_string(), "a whole number of 4 or more");
+        }
+    }
+    for (name, words) in choices(&config.problem) {
+        let word = config.choice.get(*name).map_or("", String::as_str);
+        if !words.contains(&word) {
+            let known: Vec<String> = words.iter().map(|word| format!("{word:?}")).collect();
+            return bad(&format!("choice.{name}"), format!("{word:?}"), &known.join(" or "));
+        }
+    }
+    if let Some(diffusion) = number("diffusion")
+        && diffusion > 0.25
     {
-        return bad("physics.nodes", nodes.to_string(), "a whole number of 4 or more");
+        return bad("physics.diffusion", diffusion.to_string(), "at most 0.25, above which a step is not stable");
     }
     if let Some(ticks) = number("ticks")
         && (ticks < 2.0 || ticks.fract() != 0.0)

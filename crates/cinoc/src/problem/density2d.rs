@@ -1,0 +1,84 @@
+//! `density2d`: a density on a rectangle, carried to its target by agents that blow.
+
+use super::Problem;
+use super::heat1d::{self, numbers};
+use crate::config::{Config, number};
+use crate::swarm::{BlowingPlane, Rectangle};
+use crate::task::MomentMatching;
+use cinoc_pde::calculus::TransportScheme;
+use cinoc_pde::equation::Transport2d;
+use cinoc_pde::{Grid, Real};
+
+/// The words to choose from.
+pub(super) const CHOICES: &[(&str, &[&str])] = &[("scheme", &["conservative", "backward"]), ("view", &["field"])];
+
+/// How much lower than at the other walls the agents' first lattice ends at the upper one.
+const HEADROOM: f64 = 0.1;
+
+/// The paper's setting.
+pub(super) fn paper() -> Config {
+    let mut config = heat1d::paper();
+    config.problem = "density2d".into();
+    config.choice = CHOICES.iter().map(|(name, words)| ((*name).to_owned(), words[0].to_owned())).collect();
+    config.physics = numbers([
+        ("nodes_x", 64.0),
+        ("nodes_y", 80.0),
+        ("length_x", 1.0),
+        ("length_y", 1.25),
+        ("drift", 0.003),
+        ("gain", 0.3),
+        ("diffusion", 0.01),
+        ("motion", 0.01),
+        ("margin", 0.1),
+        ("ticks", 150.0),
+    ]);
+    config.swarm.agents = 9;
+    config.swarm.sigma = 0.2;
+    config.swarm.v_limit = 0.8;
+    (config.swarm.start_margin, config.swarm.start_margin_other) = (0.15, 0.15);
+    (config.policy.convolutions, config.policy.stride, config.policy.branch) = (vec![16, 32], 2, vec![64]);
+    config.policy.head = 64;
+    config.data = numbers([
+        ("start_low", 0.2),
+        ("start_high", 0.5),
+        ("target_x_low", 0.4),
+        ("target_x_high", 0.8),
+        ("target_y_low", 0.5),
+        ("target_y_high", 1.0),
+        ("apart", 0.25),
+        ("sigma_low", 0.08),
+        ("sigma_high", 0.14),
+        ("amplitude_low", 0.7),
+        ("amplitude_high", 1.0),
+    ]);
+    config.cost = numbers([
+        ("w_mean", 4.0),
+        ("w_last", 8.0),
+        ("mass", 6.0),
+        ("effort", 1e-3),
+        ("collide", 14.0),
+        ("accel", 0.1),
+        ("radius", 0.15),
+    ]);
+    (config.train.batch, config.train.shard, config.train.updates) = (4, 2, 1000);
+    config
+}
+
+/// The problem of a configuration.
+pub(super) fn build(config: Config) -> Problem {
+    let physics = |name| number(&config.physics, name);
+    let lengths = [physics("length_x"), physics("length_y")];
+    let nodes = [physics("nodes_x"), physics("nodes_y")].map(|n| n as usize);
+    let grid = Grid::plane(nodes, lengths.map(|length| length as Real), false);
+    let scheme = if config.choice["scheme"] == "backward" { TransportScheme::Backward } else { TransportScheme::Conservative };
+    let stepper = Transport2d::new(grid.clone(), [0.0, physics("drift")], physics("diffusion"), scheme);
+    let inside = |margin: f64, headroom: f64| Rectangle {
+        low: [margin, margin],
+        high: [lengths[0] - margin, lengths[1] - margin - headroom],
+    };
+    let (start, home) = (inside(config.swarm.start_margin, HEADROOM), inside(physics("margin"), 0.0));
+    let swarm = BlowingPlane::new(&grid, &config.swarm, &config.observe, start, home, physics("gain"), physics("motion"));
+    let task = MomentMatching::new(&grid, &config.data, &config.cost);
+    let ticks = physics("ticks") as usize;
+    Problem { config, stepper: Box::new(stepper), swarm: Box::new(swarm), task: Box::new(task), ticks, substeps: 1 }
+}
