@@ -174,7 +174,7 @@ pub fn timing(config: &Config, threads: usize, updates: usize) -> Result<Timing,
     let Trainer { problem, policy, .. } = &trainer;
     let pool = train::pool(threads);
     let train = &problem.config.train;
-    let decisions = train.batch * problem.config.swarm.agents * problem.ticks;
+    let (decisions, agents) = (train.batch * problem.ticks, problem.config.swarm.agents);
     let bare = (0..(updates / 2).max(3)).map(|_| bare_seconds(problem, &pool)).fold(f64::INFINITY, f64::min);
     let peaks: Vec<f64> = pool.broadcast(|_| cinoc_tape::kernel::peak::flops_per_second(0.2));
     Ok(Timing {
@@ -182,7 +182,7 @@ pub fn timing(config: &Config, threads: usize, updates: usize) -> Result<Timing,
         forward,
         steps_per_second: (train.batch * problem.ticks * problem.substeps) as f64 / bare,
         // Forward once, backward twice: by the inputs and by the weights.
-        flops: (3 * policy.flops() * decisions) as f64,
+        flops: (3 * policy.flops(agents) * decisions) as f64,
         peak: peaks.iter().sum(),
     })
 }

@@ -5,7 +5,7 @@ mod common;
 use cinoc::policy::{DeepONet, Policy, Uncontrolled};
 use cinoc::problem::Problem;
 use cinoc::random::{Rng, Stream};
-use cinoc::swarm::{Directions, Flow2d, ObserveField, SaturateLength};
+use cinoc::swarm::{Directions, Flow2d, ObserveField, Patch, SaturateLength};
 use cinoc::task::{MomentDistance, Use};
 use cinoc::{Real, evaluate};
 use cinoc_pde::Grid;
@@ -219,5 +219,29 @@ fn uncontrolled_levels_are_those_of_the_population() {
         assert!((0.024..0.034).contains(&scores.mean(0)), "{scheme}: mean square error {}", scores.mean(0));
         assert!((0.29..0.38).contains(&scores.mean(1)), "{scheme}: distance {}", scores.mean(1));
         assert!(drift.contains(&scores.mean(2)), "{scheme}: mass drift {}", scores.mean(2));
+    }
+}
+
+#[test]
+fn agents_may_see_patches_instead() {
+    let problem = Problem::new(config("density2d", &["choice.view=\"patch\""])).unwrap();
+    let features = problem.swarm.features();
+    assert_eq!(features.patch, Patch::Image { height: 12, width: 12, channels: 3 });
+    assert!(!features.shared && problem.config.policy.branch == [32] && problem.config.policy.stride == 1);
+    // Of a plane: the error, and its slopes times the width of the window.
+    let (x, y) = (problem.stepper.grid().positions(0), problem.stepper.grid().positions(1));
+    let z: Vec<Real> = x.iter().flat_map(|x| y.iter().map(move |y| (0.2 + 0.5 * x + 0.3 * y) as Real)).collect();
+    let tape = Tape::new(Memory::default(), &[]);
+    let (field, target) = (tape.constant([1, 64, 80], &z), tape.zeros([1, 64, 80]));
+    let seen = problem.swarm.observe(field, target, tape.constant([1, 1, 2], &[0.5, 0.6]));
+    assert_eq!(seen.patch.shape().sizes(), &[1, 1, 432]);
+    let (seen, h) = (seen.patch.value(), 1.0 / 63.0);
+    for (n, pixel) in seen.chunks_exact(3).enumerate() {
+        let [x, y] = [(n / 12, 0.5), (n % 12, 0.6)].map(|(i, centre)| centre + (i as f64 - 5.5) * h);
+        let expected = [0.2 + 0.5 * x + 0.3 * y, 0.5 * 11.0 * h, 0.3 * 11.0 * h];
+        assert!(pixel.iter().zip(expected).all(|(a, b)| (*a as f64 - b).abs() < 2e-5), "{n}: {pixel:?} not {expected:?}");
+    }
+    for (part, error) in cinoc::inspect::parts(&problem) {
+        assert!(error < if cfg!(feature = "f64") { 1e-5 } else { 2e-2 }, "{part}: {error:.1e}");
     }
 }

@@ -223,6 +223,7 @@ fn density2d() {
     open_loop("density2d", "open5", &[]);
     open_loop("density2d", "open5_backward", &["choice.scheme=\"backward\""]);
     closed_loop("density2d", "closed_concat", &["policy.convolutions=[4, 6]"]);
+    closed_loop("density2d", "closed_patch", &["policy.convolutions=[4, 6]", "choice.view=\"patch\""]);
 }
 
 #[test]
@@ -248,7 +249,7 @@ fn convolutional_branch() {
             head: 10,
             fusion: fusion.into(),
         };
-        let features = Features { patch: Patch::Image { height, width, channels }, position: shape[1] };
+        let features = Features { patch: Patch::Image { height, width, channels }, shared: false, position: shape[1] };
         let policy = DeepONet::new(&config, features, 3).expect("a policy");
         let mut params = policy.init(&mut Rng::new(0, Stream::Init, 0));
         let names: Vec<String> = params.iter().map(|(n, ..)| n.to_owned()).collect();

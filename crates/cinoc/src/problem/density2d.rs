@@ -10,7 +10,7 @@ use cinoc_pde::equation::Transport2d;
 use cinoc_pde::{Grid, Real};
 
 /// The words to choose from.
-pub(super) const CHOICES: &[(&str, &[&str])] = &[("scheme", &["conservative", "backward"]), ("view", &["field"])];
+pub(super) const CHOICES: &[(&str, &[&str])] = &[("scheme", &["conservative", "backward"]), ("view", &["field", "patch"])];
 
 /// How much lower than at the other walls the agents' first lattice ends at the upper one.
 const HEADROOM: f64 = 0.1;
@@ -36,6 +36,8 @@ pub(super) fn paper() -> Config {
     config.swarm.sigma = 0.2;
     config.swarm.v_limit = 0.8;
     (config.swarm.start_margin, config.swarm.start_margin_other) = (0.15, 0.15);
+    // For agents that see patches: twelve samples along each axis, one cell of the x axis apart.
+    (config.observe.points, config.observe.window) = (12, 11.0 / 63.0);
     (config.policy.convolutions, config.policy.stride, config.policy.branch) = (vec![16, 32], 2, vec![64]);
     config.policy.head = 64;
     config.data = numbers([
@@ -64,6 +66,19 @@ pub(super) fn paper() -> Config {
     config
 }
 
+/// Our recipe; `docs/training.md` says what each change is worth.
+pub(super) fn tune(config: &mut Config) {
+    let train = &mut config.train;
+    train.schedule = "warmup-cosine".into();
+    (train.rate_start, train.rate, train.rate_end, train.warmup) = (1e-4, 2e-3, 0.0, 20);
+    (train.updates, train.average, train.validate_every) = (300, 0.95, 20);
+}
+
+/// What the network needs when agents see patches instead of the whole field.
+pub(super) fn see_patches(config: &mut Config) {
+    (config.policy.stride, config.policy.branch) = (1, vec![32]);
+}
+
 /// The problem of a configuration.
 pub(super) fn build(config: Config) -> Problem {
     let physics = |name| number(&config.physics, name);
@@ -77,7 +92,10 @@ pub(super) fn build(config: Config) -> Problem {
         high: [lengths[0] - margin, lengths[1] - margin - headroom],
     };
     let (start, home) = (inside(config.swarm.start_margin, HEADROOM), inside(physics("margin"), 0.0));
-    let swarm = BlowingPlane::new(&grid, &config.swarm, &config.observe, start, home, physics("gain"), physics("motion"));
+    let mut swarm = BlowingPlane::new(&grid, &config.swarm, &config.observe, start, home, physics("gain"), physics("motion"));
+    if config.choice["view"] == "patch" {
+        swarm = swarm.seeing_patches(&grid, &config.observe);
+    }
     let task = MomentMatching::new(&grid, &config.data, &config.cost);
     let ticks = physics("ticks") as usize;
     Problem { config, stepper: Box::new(stepper), swarm: Box::new(swarm), task: Box::new(task), ticks, substeps: 1 }

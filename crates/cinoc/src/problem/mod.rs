@@ -60,8 +60,8 @@ pub fn defaults(name: &str, preset: Preset) -> Result<Config, Error> {
             "heat1d" => heat1d::tune(&mut config),
             "heat2d" => heat2d::tune(&mut config),
             "heat2d_obstacles" => heat2d_obstacles::tune(&mut config),
-            "fkpp1d" => fkpp1d::tune(&mut config),
-            _ => {}
+            "density2d" => density2d::tune(&mut config),
+            _ => fkpp1d::tune(&mut config),
         }
     }
     Ok(config)
@@ -94,7 +94,12 @@ impl Problem {
 
     /// The default settings of a problem with changes.
     pub fn configure(name: &str, preset: Preset, changes: &Overlay) -> Result<Config, Error> {
-        config::overlay(&defaults(name, preset)?, changes)
+        let mut config = defaults(name, preset)?;
+        // A choice may bring settings of its own, which the other changes then change.
+        if changes.word("choice.view") == Some("patch") {
+            density2d::see_patches(&mut config);
+        }
+        config::overlay(&config, changes)
     }
 
     /// The policy of the configuration.

@@ -1,6 +1,8 @@
 //! Mobile agents on a plane that blow.
 
-use super::{Advance, Compress, Directions, Features, Flow2d, Fourier, Observation, ObserveField, SaturateLength, Swarm};
+use super::{
+    Advance, Compress, Directions, Features, Flow2d, Fourier, Observation, Observe2d, ObserveField, Patch, SaturateLength, Swarm,
+};
 use crate::Real;
 use crate::config::{ObserveConfig, SwarmConfig};
 use cinoc_pde::Grid;
@@ -20,11 +22,11 @@ pub struct Rectangle {
 
 /// Agents on a plane with walls that blow in the direction they move in: the action is the velocity. They add nothing to the field.
 ///
-/// All agents of an instance share one view of the whole field; each knows its own place and where the centroids of the density and of
-/// the target lie from there.
+/// All agents of an instance share one view of the whole field, or each sees only what is around it; each knows its own place and where
+/// the centroids of the density and of the target lie from there.
 pub struct BlowingPlane {
     start: Rectangle,
-    field: Arc<ObserveField>,
+    view: View,
     compress: Option<Arc<Compress>>,
     fourier: Arc<Fourier>,
     moments: Arc<Moments>,
@@ -32,6 +34,14 @@ pub struct BlowingPlane {
     saturate: Arc<SaturateLength>,
     flow: Arc<Flow2d>,
     advance: Arc<Advance>,
+}
+
+/// What of the field is seen.
+enum View {
+    /// All of it, once per instance.
+    Field(Arc<ObserveField>),
+    /// So many samples along each axis around each agent.
+    Patch(Arc<Observe2d>, usize),
 }
 
 impl BlowingPlane {
@@ -48,7 +58,7 @@ impl BlowingPlane {
         let real = |corner: [f64; 2]| corner.map(|x| x as Real).to_vec();
         Self {
             start,
-            field: Arc::new(ObserveField::new(grid, observe.gain)),
+            view: View::Field(Arc::new(ObserveField::new(grid, observe.gain))),
             compress: (observe.compress > 0.0).then(|| Arc::new(Compress::new(observe.compress * observe.gain))),
             fourier: Arc::new(Fourier::new(&grid.lengths, PI)),
             moments: Arc::new(Moments::new(grid)),
@@ -57,6 +67,12 @@ impl BlowingPlane {
             flow: Arc::new(Flow2d::new(grid, swarm.sigma, gain)),
             advance: Arc::new(Advance::new(step as Real, real(home.low), real(home.high))),
         }
+    }
+
+    /// The same agents, each of which sees only what is around it.
+    pub fn seeing_patches(mut self, grid: &Grid, observe: &ObserveConfig) -> Self {
+        self.view = View::Patch(Arc::new(Observe2d::new(grid, observe)), observe.points);
+        self
     }
 }
 
@@ -70,7 +86,11 @@ impl Swarm for BlowingPlane {
     }
 
     fn features(&self) -> Features {
-        Features { patch: self.field.image(), position: 2 * 8 + Directions::COUNT }
+        let (patch, shared) = match &self.view {
+            View::Field(field) => (field.image(), true),
+            View::Patch(_, points) => (Patch::Image { height: *points, width: *points, channels: 3 }, false),
+        };
+        Features { patch, shared, position: 2 * 8 + Directions::COUNT }
     }
 
     fn start(&self, agents: usize) -> Vec<Real> {
@@ -84,7 +104,10 @@ impl Swarm for BlowingPlane {
 
     fn observe<'t>(&self, z: Var<'t>, target: Var<'t>, xi: Var<'t>) -> Observation<'t> {
         let tape = z.tape();
-        let mut patch = tape.record(&self.field, [z, target]);
+        let mut patch = match &self.view {
+            View::Field(field) => tape.record(field, [z, target]),
+            View::Patch(around, _) => tape.record(around, [z, target, xi]),
+        };
         if let Some(compress) = &self.compress {
             patch = patch.apply(compress);
         }

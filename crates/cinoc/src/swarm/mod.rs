@@ -85,11 +85,13 @@ impl Patch {
     }
 }
 
-/// What each agent is shown: the sizes of an [`Observation`].
+/// What each agent is shown: the kind and the sizes of an [`Observation`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Features {
     /// Of [`Observation::patch`].
     pub patch: Patch,
+    /// Whether all agents of an instance share one patch.
+    pub shared: bool,
     /// Numbers in [`Observation::position`].
     pub position: usize,
 }
