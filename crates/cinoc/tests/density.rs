@@ -245,3 +245,12 @@ fn agents_may_see_patches_instead() {
         assert!(error < if cfg!(feature = "f64") { 1e-5 } else { 2e-2 }, "{part}: {error:.1e}");
     }
 }
+
+#[test]
+fn a_pointwise_error_joins_the_cost_where_it_has_a_weight() {
+    let [plain, tracked] = [0.0, 2.0].map(|w| Problem::new(config("density2d", &[&format!("cost.track={w}")])).unwrap().task);
+    assert_eq!((plain.terms().len(), tracked.terms().len()), (6, 7));
+    assert_eq!(tracked.terms()[6], "track");
+    let weights: f64 = (1..=150).map(|tick| tracked.weight(6, tick, 150)).sum();
+    assert!((weights - 3.0 * 2.0).abs() < 1e-9 && tracked.weight(6, 150, 150) > 4.0, "{weights}");
+}

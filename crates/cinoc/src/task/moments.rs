@@ -70,27 +70,32 @@ pub struct MomentMatching {
     y: Vec<f64>,
     data: Numbers,
     cost: Numbers,
+    terms: Vec<&'static str>,
     moments: Arc<Moments>,
     distance: Arc<MomentDistance>,
     effort: Arc<Effort>,
     collision: Arc<Collision>,
-    change: Arc<SquaredError>,
+    error: Arc<SquaredError>,
     wasserstein: Wasserstein2,
 }
 
 impl MomentMatching {
     /// Densities on `grid`; `data` says where blobs lie and how large they are, `cost` holds the weights.
     pub fn new(grid: &Grid, data: &Numbers, cost: &Numbers) -> Self {
+        let mut terms = vec!["w_mean", "w_last", "mass", "effort", "collide", "accel"];
+        // Two piles can have the moments of a blob; the pointwise error tells them apart.
+        terms.extend((number(cost, "track") > 0.0).then_some("track"));
         Self {
             x: grid.positions(0),
             y: grid.positions(1),
             data: data.clone(),
             cost: cost.clone(),
+            terms,
             moments: Arc::new(Moments::new(grid)),
             distance: Arc::new(MomentDistance),
             effort: Arc::new(Effort { weights: vec![1.0, 1.0] }),
             collision: Arc::new(Collision { radius: number(cost, "radius") as Real }),
-            change: Arc::new(SquaredError),
+            error: Arc::new(SquaredError),
             wasserstein: Wasserstein2::new(grid),
         }
     }
@@ -124,7 +129,7 @@ impl Task for MomentMatching {
     }
 
     fn terms(&self) -> &[&'static str] {
-        &["w_mean", "w_last", "mass", "effort", "collide", "accel"]
+        &self.terms
     }
 
     fn weight(&self, term: usize, tick: usize, ticks: usize) -> f64 {
@@ -133,6 +138,8 @@ impl Task for MomentMatching {
         match name {
             "w_last" if tick < ticks => 0.0,
             "w_last" => weight,
+            // Like the moments: the end counts twice as much as the way.
+            "track" => weight / ticks as f64 + if tick == ticks { 2.0 * weight } else { 0.0 },
             "accel" if tick == 1 => 0.0,
             "accel" => weight / (ticks - 1) as f64,
             _ => weight / ticks as f64,
@@ -149,7 +156,10 @@ impl Task for MomentMatching {
         add(after.action.apply(&self.effort));
         add(after.xi.apply(&self.collision));
         // A mean over agents and both components, so twice the mean over agents.
-        add(tape.record(&self.change, [after.action, after.previous]) * 2.0);
+        add(tape.record(&self.error, [after.action, after.previous]) * 2.0);
+        if self.terms.contains(&"track") {
+            add(tape.record(&self.error, [after.z, after.target]));
+        }
     }
 
     fn measures(&self) -> &[&'static str] {
