@@ -157,6 +157,11 @@ impl<'t> Var<'t> {
         self.apply(Arrange::Repeat(times))
     }
 
+    /// Each row `times` times along a new axis before the last: `[a, b]` becomes `[a, times, b]`.
+    pub fn repeat_rows(self, times: usize) -> Var<'t> {
+        self.apply(Arrange::RepeatRows(times))
+    }
+
     /// Joined along the last axis.
     pub fn join(self, other: Var<'t>) -> Var<'t> {
         self.tape.record(Arrange::Join, [self, other])

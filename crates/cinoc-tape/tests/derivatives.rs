@@ -2,7 +2,7 @@
 
 use cinoc_tape::check::{Point, assert_derivative, compare, noise, pull_back};
 use cinoc_tape::op::Activation;
-use cinoc_tape::{Layer, Real, Shape, Var};
+use cinoc_tape::{Layer, Memory, Real, Shape, Tape, Var};
 use std::sync::Arc;
 
 /// Numbers between 0.2 and 1.2, clear of every kink.
@@ -35,7 +35,7 @@ fn functions() {
 fn kinks_have_derivative_zero() {
     let zero: Point = vec![(Shape::new(&[1]), vec![0.0])];
     for f in [|x: Var| x.relu().id(), |x: Var| x.abs().id(), |x: Var| x.sqrt().id()] {
-        let tape = cinoc_tape::Tape::new(cinoc_tape::Memory::default(), &[]);
+        let tape = Tape::new(Memory::default(), &[]);
         let x = tape.input([1], &zero[0].1);
         let (x, y) = (x.id(), f(x));
         let memory = tape.into_memory();
@@ -57,6 +57,15 @@ fn arrangements_and_reductions() {
     assert_derivative(&[(&[2, 2, 3], &a)], |x| x[0].square().mean_keeping(2));
     assert_derivative(&[(&[12], &a)], |x| x[0].reshape([3, 4]).square().mean());
     assert_derivative(&[(&[4], &a[..4])], |x| x[0].repeat(3).square().sum());
+    assert_derivative(&[(&[2, 3], &a[..6])], |x| x[0].repeat_rows(4).square());
+}
+
+#[test]
+fn rows_are_repeated_before_the_last_axis() {
+    let tape = Tape::new(Memory::default(), &[]);
+    let y = tape.constant([2, 2], &[1.0, 2.0, 3.0, 4.0]).repeat_rows(3);
+    assert_eq!(y.shape().sizes(), &[2, 3, 2]);
+    assert_eq!(y.value(), [1.0, 2.0, 1.0, 2.0, 1.0, 2.0, 3.0, 4.0, 3.0, 4.0, 3.0, 4.0]);
 }
 
 #[test]

@@ -170,7 +170,9 @@ fn shard_scores(problem: &Problem, policy: &dyn Policy, params: &Params, request
         let outcome = rollout.forward(problem, policy, params, false, &mut |scene| {
             if scene.tick > 0 {
                 for (i, measures) in measures.iter_mut().enumerate() {
-                    problem.task.measure(&Rollout::moment(&batch, scene, problem.ticks, i), measures);
+                    let mut moment = Rollout::moment(&batch, scene, problem.ticks, i);
+                    moment.thorough = request.stream == Stream::Test;
+                    problem.task.measure(&moment, measures);
                 }
             }
         });

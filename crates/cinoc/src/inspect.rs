@@ -25,10 +25,13 @@ pub fn parts(problem: &Problem) -> Vec<(&'static str, f64)> {
     let action = noise(size * agents * k, 4);
     let alive = vec![1.0; size * agents];
     let (f, x, a) = (Shape::new(&field), Shape::new(&[size, agents, d]), Shape::new(&[size, agents, k]));
-    let force = {
+    let (driven, force) = {
         let tape = Tape::new(Memory::default(), &[]);
-        problem.swarm.actuate(tape.constant(a, &action), tape.constant(x, &xi)).value()
+        let force = problem.swarm.actuate(tape.constant(a, &action), tape.constant(x, &xi));
+        (force.shape(), force.value())
     };
+    // Away from zero, where a density has a kink.
+    let inner: Vec<Real> = z.iter().map(|z| 0.05 + 0.9 * z).collect();
     // Interpolation and clamps have kinks: steps small enough not to cross one, large enough for the precision at hand.
     let step = if cfg!(feature = "f64") { 1e-6 } else { 2e-4 };
     let error = |point: Point, f: &cinoc_tape::check::Function| {
@@ -38,11 +41,15 @@ pub fn parts(problem: &Problem) -> Vec<(&'static str, f64)> {
     };
     let swarm = &*problem.swarm;
     vec![
-        ("step", error(vec![(f, z.clone()), (f, force)], &|v| problem.stepper.step(v[0], v[1]))),
+        ("step", error(vec![(f, inner), (driven, force)], &|v| problem.stepper.step(v[0], v[1]))),
         ("force", error(vec![(a, action.clone()), (x, xi.clone())], &|v| swarm.actuate(v[0], v[1]))),
         ("move", error(vec![(x, xi.clone()), (a, action.clone())], &|v| swarm.advance(v[0], v[1]))),
         ("limits", error(vec![(a, action)], &|v| swarm.saturate(v[0], v[0].tape().constant([size, agents], &alive)))),
-        ("observe", error(vec![(f, z), (f, target), (x, xi)], &|v| swarm.observe(v[0], v[1], v[2]).patch)),
+        (
+            "observe",
+            error(vec![(f, z.clone()), (f, target.clone()), (x, xi.clone())], &|v| swarm.observe(v[0], v[1], v[2]).patch),
+        ),
+        ("position", error(vec![(f, z), (f, target), (x, xi)], &|v| swarm.observe(v[0], v[1], v[2]).position)),
     ]
 }
 
@@ -177,7 +184,7 @@ pub fn timing(config: &Config, threads: usize, updates: usize) -> Result<Timing,
     let Trainer { problem, policy, .. } = &trainer;
     let pool = train::pool(threads);
     let train = &problem.config.train;
-    let decisions = train.batch * problem.config.swarm.agents * problem.ticks;
+    let (decisions, agents) = (train.batch * problem.ticks, problem.config.swarm.agents);
     let bare = (0..(updates / 2).max(3)).map(|_| bare_seconds(problem, &pool)).fold(f64::INFINITY, f64::min);
     let peaks: Vec<f64> = pool.broadcast(|_| cinoc_tape::kernel::peak::flops_per_second(0.2));
     Ok(Timing {
@@ -185,7 +192,7 @@ pub fn timing(config: &Config, threads: usize, updates: usize) -> Result<Timing,
         forward,
         steps_per_second: (train.batch * problem.ticks * problem.substeps) as f64 / bare,
         // Forward once, backward twice: by the inputs and by the weights.
-        flops: (3 * policy.flops() * decisions) as f64,
+        flops: (3 * policy.flops(agents) * decisions) as f64,
         peak: peaks.iter().sum(),
     })
 }
@@ -209,10 +216,11 @@ fn bare_seconds(problem: &Problem, pool: &rayon::ThreadPool) -> f64 {
             let nodes = &problem.stepper.grid().nodes;
             let field: Vec<usize> = std::iter::once(shard.batch.size).chain(nodes.iter().copied()).collect();
             let (mut memory, mut z) = (Memory::default(), shard.batch.z);
+            let (driven, nothing) = idle(problem, shard.batch.size);
             for _ in 0..problem.ticks {
                 let tape = Tape::new(memory, &[]);
                 {
-                    let force = tape.zeros(&field[..]);
+                    let force = tape.constant(driven, &nothing);
                     let mut next = tape.constant(&field[..], &z);
                     for _ in 0..problem.substeps {
                         next = problem.stepper.step(next, force);
@@ -225,6 +233,15 @@ fn bare_seconds(problem: &Problem, pool: &rayon::ThreadPool) -> f64 {
         });
     });
     since.elapsed().as_secs_f64()
+}
+
+/// What drives the equation while agents do nothing.
+fn idle(problem: &Problem, size: usize) -> (Shape, Vec<Real>) {
+    let (d, k) = (problem.swarm.dimensions(), problem.swarm.action_width());
+    let tape = Tape::new(Memory::default(), &[]);
+    let xi: Vec<Real> = (0..size).flat_map(|_| problem.swarm.start(1)).collect();
+    let force = problem.swarm.actuate(tape.zeros([size, 1, k]), tape.constant([size, 1, d], &xi));
+    (force.shape(), force.value())
 }
 
 /// One episode as numbers, tick by tick from the start, for drawing.

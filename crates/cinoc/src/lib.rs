@@ -15,6 +15,7 @@ pub mod config;
 pub mod disc;
 pub mod evaluate;
 pub mod inspect;
+pub mod measure;
 pub mod policy;
 pub mod pool;
 pub mod problem;

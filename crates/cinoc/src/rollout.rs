@@ -23,6 +23,8 @@ pub struct Given<'t> {
     pub target: Var<'t>,
     /// 1 for each healthy agent, 0 for a dead one, `[batch, agents]`.
     pub strength: Var<'t>,
+    /// Sum over the nodes of the field at the start, `[batch]`.
+    pub mass: Var<'t>,
 }
 
 /// One decision: observe, act, hold to limits and to safety, push, step, move, cost. Everything that controls a field calls this.
@@ -54,7 +56,8 @@ pub fn apply<'t>(
         z = problem.stepper.step(z, force);
     }
     let xi = problem.swarm.advance(state.xi, action);
-    problem.task.cost(&After { z, target: given.target, xi, action, previous: state.previous }, add_cost);
+    let after = After { z, target: given.target, mass: given.mass, xi, action, previous: state.previous };
+    problem.task.cost(&after, add_cost);
     State { z, xi, previous: action }
 }
 
@@ -69,6 +72,8 @@ pub struct Batch {
     pub z: Vec<Real>,
     /// Fields to be reached.
     pub target: Vec<Real>,
+    /// Sum over the nodes of each field at the start.
+    pub mass: Vec<Real>,
     /// Positions at the start.
     pub xi: Vec<Real>,
     /// Each agent's strength at the start: 1, or 0 if it is dead.
@@ -86,7 +91,7 @@ impl Batch {
     /// Removes all instances, keeps the room.
     pub fn clear(&mut self) {
         self.size = 0;
-        [&mut self.z, &mut self.target, &mut self.xi, &mut self.strength].into_iter().for_each(Vec::clear);
+        [&mut self.z, &mut self.target, &mut self.mass, &mut self.xi, &mut self.strength].into_iter().for_each(Vec::clear);
         self.failure = None;
     }
 
@@ -95,6 +100,7 @@ impl Batch {
         self.size += 1;
         self.z.extend_from_slice(start);
         self.target.extend_from_slice(target);
+        self.mass.push(start.iter().map(|&z| z as f64).sum::<f64>() as Real);
         self.xi.extend_from_slice(xi);
         self.strength.resize(self.size * self.agents, 1.0);
     }
@@ -282,7 +288,7 @@ impl Rollout {
         let start = marks.first.into_iter().flatten().zip(self.states[from].iter().map(Vec::as_slice));
         let ticks = s * self.segment..self.ticks;
         let strengths = marks.strengths.iter().copied().zip(ticks.map(|tick| strength_at(&self.batch, tick)));
-        // The target is that of the recording.
+        // Target and mass are those of the recording.
         free[0].replay(&recorded[model], params.shared(), start.chain(strengths));
     }
 
@@ -310,11 +316,13 @@ impl Rollout {
             };
             marks.first = Some([state.z.id(), state.xi.id(), state.previous.id()]);
             let target = tape.constant(field, &self.batch.target);
+            let mass = tape.constant([size], &self.batch.mass);
             for t in s * self.segment..((s + 1) * self.segment).min(self.ticks) {
                 let strength = tape.constant([size, agents], strength_at(&self.batch, t));
                 marks.strengths.push(strength.id());
                 let before = marks.terms.len();
-                state = tick(problem, policy, &theta, state, Given { target, strength }, &mut |term| marks.terms.push(term.id()));
+                let given = Given { target, strength, mass };
+                state = tick(problem, policy, &theta, state, given, &mut |term| marks.terms.push(term.id()));
                 assert!(marks.terms.len() - before == problem.task.terms().len() && marks.terms.len() - before <= MAX_TERMS);
             }
             marks.last = Some([state.z.id(), state.xi.id(), state.previous.id()]);
@@ -388,7 +396,8 @@ impl Rollout {
             let n = x.len() / batch.size;
             &x[i * n..(i + 1) * n]
         };
-        Moment { tick: scene.tick, ticks, z: part(scene.z), target: part(&batch.target), xi: part(scene.xi) }
+        let (start, target) = (part(&batch.z), part(&batch.target));
+        Moment { tick: scene.tick, ticks, start, z: part(scene.z), target, xi: part(scene.xi), thorough: false }
     }
 }
 

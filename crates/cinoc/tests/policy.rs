@@ -8,7 +8,7 @@ use cinoc::policy::{DeepONet, Policy};
 use cinoc::random::{Rng, Stream};
 use cinoc::swarm::{Features, Patch};
 
-const IMAGE: Features = Features { patch: Patch::Image { height: 12, width: 12, channels: 3 }, position: 16 };
+const IMAGE: Features = Features { patch: Patch::Image { height: 12, width: 12, channels: 3 }, shared: false, position: 16 };
 
 fn settings(branch: &[usize], convolutions: &[usize]) -> PolicyConfig {
     let defaults = common::config("heat1d", &[]).policy;
@@ -27,7 +27,7 @@ fn a_branch_on_images() {
     let rest = (16 * 32 + 32) + (32 * 32 + 32) + (64 * 64 + 64) + (64 * 3 + 3);
     assert_eq!(params.count(), conv + rest);
     let products = 144 * 27 * 16 + 144 * 144 * 32 + 144 * 32 * 32 + 16 * 32 + 32 * 32 + 64 * 64 + 64 * 3;
-    assert_eq!(policy.flops(), 2 * products);
+    assert_eq!(policy.flops(5), 5 * 2 * products);
     // Variance 1/fan-in.
     let (_, _, w) = params.iter().nth(2).expect("conv1.w");
     let variance = w.iter().map(|w| *w as f64 * *w as f64).sum::<f64>() / w.len() as f64;
@@ -36,11 +36,16 @@ fn a_branch_on_images() {
 
 #[test]
 fn strides_make_the_branch_smaller() {
-    let field = Features { patch: Patch::Image { height: 64, width: 80, channels: 3 }, position: 26 };
+    let field = Features { patch: Patch::Image { height: 64, width: 80, channels: 3 }, shared: true, position: 26 };
     let config = PolicyConfig { stride: 2, ..settings(&[64], &[16, 32]) };
-    let params = DeepONet::new(&config, field, 2).expect("a policy").init(&mut Rng::new(0, Stream::Init, 0));
+    let policy = DeepONet::new(&config, field, 2).expect("a policy");
+    let params = policy.init(&mut Rng::new(0, Stream::Init, 0));
     let (_, shape, _) = params.iter().nth(4).expect("branch.w");
     assert_eq!(shape.sizes(), [16 * 20 * 32, 64]);
+    // One look for all agents of an instance.
+    let branch = 32 * 40 * 27 * 16 + 16 * 20 * 144 * 32 + 16 * 20 * 32 * 64;
+    let rest = 26 * 32 + 32 * 32 + 96 * 64 + 64 * 2;
+    assert_eq!(policy.flops(9), 2 * (branch + 9 * rest));
 }
 
 #[test]
@@ -51,7 +56,7 @@ fn an_image_without_convolutions_is_a_list_of_numbers() {
 
 #[test]
 fn impossible_branches_are_refused() {
-    let line = Features { patch: Patch::Line(40), position: 8 };
+    let line = Features { patch: Patch::Line(40), shared: false, position: 8 };
     for (config, features, key, expected) in [
         (settings(&[32], &[16]), IMAGE, "policy.convolutions", "[16, 32]"),
         (settings(&[32], &[16, 0]), IMAGE, "policy.convolutions", "above 0"),

@@ -68,7 +68,9 @@ fn no_state_is_used_twice() {
 #[test]
 fn moved_states_evolve_as_before() {
     for name in CHAOTIC {
-        let problem = problem(name, &["data.train_states=1"]);
+        let mut config = config(name, &[]);
+        config.data.insert("train_states".into(), 1.0);
+        let problem = Problem::new(config).expect("a problem");
         let mut squares = Vec::new();
         for i in 0..12 {
             let start = problem.task.sample(&mut Rng::new(1, Stream::Train, i), Use::Training).start;

@@ -10,24 +10,10 @@ use cinoc::swarm::{Advance, Compress, Force1d, Fourier, Observe1d, Saturate};
 use cinoc::task::{Acceleration, Collision, Effort, Margin, SquaredError};
 use cinoc::{Real, evaluate};
 use cinoc_pde::Grid;
-use cinoc_tape::check::{Function, Point, assert_derivative, noise, pull_back};
+use cinoc_tape::check::{assert_derivative, noise, pull_back};
 use cinoc_tape::{Memory, Shape, Tape, Var};
-use common::config;
+use common::{agree, config};
 use std::sync::Arc;
-
-/// Value and cotangents of two ways to compute the same.
-fn agree(point: Point, fused: &Function, plain: &Function) {
-    let count = pull_back(&point, plain, None).0.len();
-    let y_bar = noise(count, 77);
-    let ((a, a_bars), (b, b_bars)) = (pull_back(&point, fused, Some(&y_bar)), pull_back(&point, plain, Some(&y_bar)));
-    let limit = if cfg!(feature = "f64") { 1e-12 } else { 3e-5 };
-    let close = |a: &[Real], b: &[Real]| {
-        let size = b.iter().fold(1.0, |m: Real, b| m.max(b.abs()));
-        assert!(a.iter().zip(b).all(|(a, b)| ((a - b).abs() as f64) < limit * size as f64), "{a:?}\n{b:?}");
-    };
-    close(&a, &b);
-    a_bars.iter().zip(&b_bars).for_each(|(a, b)| close(a, b));
-}
 
 fn positions(count: usize, seed: u64) -> Vec<Real> {
     noise(count, seed).iter().map(|x| 0.5 + 0.45 * x).collect()
@@ -240,7 +226,7 @@ fn the_dead_neither_push_nor_move() {
     let action = problem.swarm.saturate(raw, tape.constant([1, 3], &[1.0, 0.0, 1.0]));
     assert_eq!(&action.value()[2..4], &[0.0, 0.0]);
     let (z, xi) = (tape.zeros([1, 100]), tape.constant([1, 3, 1], &[0.2, 0.5, 0.8]));
-    let given = Given { target: tape.zeros([1, 100]), strength: tape.zeros([1, 3]) };
+    let given = Given { target: tape.zeros([1, 100]), strength: tape.zeros([1, 3]), mass: tape.zeros([1]) };
     let state = apply(&problem, action, State { z, xi, previous: tape.zeros([1, 3, 2]) }, given, &mut |_| {});
     let moved = state.xi.value();
     assert!(moved[0] > 0.2 && moved[1] == 0.5 && moved[2] > 0.8);

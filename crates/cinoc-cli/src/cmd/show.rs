@@ -119,6 +119,8 @@ fn line(problem: &Problem, title: String, controlled: Trace, free: Trace) -> Epi
 fn plane(problem: &Problem, title: String, controlled: Trace, free: Trace) -> Episode2d {
     let (grid, k) = (problem.stepper.grid(), problem.swarm.action_width());
     let velocity = |a: &Vec<Real>| a.chunks_exact(k).map(|a| [a[k - 2] as f32, a[k - 1] as f32]).collect();
+    // Agents that only have a velocity act by it: their intensity is its length.
+    let speed = |a: &Vec<Real>| a.chunks_exact(k).map(|a| a[0].hypot(a[1]) as f32).collect();
     Episode2d {
         title,
         measure: measure(problem),
@@ -131,8 +133,8 @@ fn plane(problem: &Problem, title: String, controlled: Trace, free: Trace) -> Ep
         controlled: rows(&controlled.z),
         xi: pairs(&controlled.xi),
         alive: controlled.alive,
-        u: component(&controlled.action, k, 0),
-        v: if k > 2 { controlled.action.iter().map(velocity).collect() } else { vec![Vec::new(); controlled.action.len()] },
+        u: if k == 2 { controlled.action.iter().map(speed).collect() } else { component(&controlled.action, k, 0) },
+        v: if k > 1 { controlled.action.iter().map(velocity).collect() } else { vec![Vec::new(); controlled.action.len()] },
         obstacles: problem.config.obstacles.iter().map(|disc| disc.map(|x| x as f32)).collect(),
     }
 }

@@ -1,7 +1,11 @@
 //! The operations that solvers are made of.
 
+mod diffuse;
+mod displacement;
 mod fourier;
+mod frame;
 mod lines;
+mod moments;
 mod packed;
 mod peaceman_rachford;
 mod plane;
@@ -10,10 +14,14 @@ mod spectrum;
 mod symbol;
 mod theta_step;
 mod transform;
+mod transport;
 mod tridiagonal;
 
+pub use diffuse::Diffuse;
+pub use displacement::Displacement;
 pub use fourier::Fourier;
 pub use lines::Lines;
+pub use moments::Moments;
 pub use packed::{Layout, MOST_TERMS, OddSymbol, add, coefficients, combine, scale};
 pub use peaceman_rachford::PeacemanRachford;
 pub use plane::Plane;
@@ -22,4 +30,5 @@ pub use spectrum::{ToSpectrum, ToValues};
 pub use symbol::Symbol;
 pub use theta_step::ThetaStep;
 pub use transform::Transform;
+pub use transport::{Transport, TransportScheme};
 pub use tridiagonal::Tridiagonal;

@@ -5,6 +5,7 @@ mod heat;
 mod heat2d;
 mod kuramoto_sivashinsky1d;
 mod kuramoto_sivashinsky2d;
+mod transport2d;
 mod vorticity2d;
 
 pub use fisher_kpp::FisherKpp;
@@ -12,6 +13,7 @@ pub use heat::Heat1d;
 pub use heat2d::Heat2d;
 pub use kuramoto_sivashinsky1d::KuramotoSivashinsky1d;
 pub use kuramoto_sivashinsky2d::KuramotoSivashinsky2d;
+pub use transport2d::Transport2d;
 pub use vorticity2d::Vorticity2d;
 
 use crate::{Grid, Real};
@@ -33,6 +35,7 @@ pub trait Stepper: Send + Sync {
     /// The field one step later under a force held constant.
     ///
     /// # Shapes
-    /// `z` and `force` are `[batch, nodes...]`, and so is the result.
+    /// `z` is `[batch, nodes...]`, and so is the result. `force` is what drives the equation: a force of the shape of `z`, or a flow with one
+    /// plane per component, `[batch, d, nodes...]`, where the equation says so.
     fn step<'t>(&self, z: Var<'t>, force: Var<'t>) -> Var<'t>;
 }

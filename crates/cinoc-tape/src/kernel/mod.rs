@@ -6,6 +6,7 @@
 #![allow(unsafe_code)]
 
 pub mod buffer;
+pub mod chunk;
 pub mod conv;
 pub mod conv_back;
 pub mod conv_spread;

@@ -15,6 +15,8 @@ pub enum Arrange {
     Gather(Arc<[u32]>),
     /// Each element several times along a new last axis.
     Repeat(usize),
+    /// Each row several times, along a new axis before the last.
+    RepeatRows(usize),
     /// Two arrays joined along the last axis.
     Join,
 }
@@ -26,6 +28,7 @@ impl Op for Arrange {
             Self::Columns(..) => "columns",
             Self::Gather(_) => "gather",
             Self::Repeat(_) => "repeat",
+            Self::RepeatRows(_) => "repeat rows",
             Self::Join => "join",
         }
     }
@@ -51,6 +54,13 @@ impl Op for Arrange {
                 sizes[rank] = *times;
                 Shape::new(&sizes[..=rank])
             }
+            Self::RepeatRows(times) => {
+                let mut sizes = [0; Shape::AXES];
+                let rank = x[0].sizes().len();
+                sizes[..rank].copy_from_slice(x[0].sizes());
+                (sizes[rank - 1], sizes[rank]) = (*times, x[0].last());
+                Shape::new(&sizes[..=rank])
+            }
             Self::Join => {
                 assert_eq!(x[0].rows(), x[1].rows(), "join: {:?} and {:?}", x[0], x[1]);
                 x[0].with_last(x[0].last() + x[1].last())
@@ -73,6 +83,11 @@ impl Op for Arrange {
                 }
             }
             Self::Repeat(times) => y.chunks_exact_mut(*times).zip(&x[0]).for_each(|(y, x)| y.fill(*x)),
+            Self::RepeatRows(times) => {
+                for (i, y) in y.chunks_exact_mut(width).enumerate() {
+                    y.copy_from_slice(&x[0][i / times * width..][..width]);
+                }
+            }
             Self::Join => {
                 let other = x.shape(1).last();
                 for (i, y) in y.chunks_exact_mut(width + other).enumerate() {
@@ -102,6 +117,11 @@ impl Op for Arrange {
                 Self::Repeat(times) => {
                     for (x_bar, y_bar) in x_bar.iter_mut().zip(y_bar.chunks_exact(*times)) {
                         *x_bar += y_bar.iter().sum::<Real>();
+                    }
+                }
+                Self::RepeatRows(times) => {
+                    for (i, y_bar) in y_bar.chunks_exact(width).enumerate() {
+                        add(&mut x_bar[i / times * width..][..width], y_bar);
                     }
                 }
                 Self::Join => {

@@ -1,6 +1,8 @@
 //! Sums and means over trailing axes.
 
 use super::{Cotangents, Inputs, Op};
+use crate::kernel::math::sum_pairs;
+use crate::kernel::vectorise;
 use crate::{Real, Shape};
 
 /// Sum or mean over all but the first `keep` axes (over everything with 0, giving shape `[1]`).
@@ -34,7 +36,12 @@ impl Op for Reduce {
         let group = x[0].len() / y.len();
         let factor = self.factor(group);
         for (y, x) in y.iter_mut().zip(x[0].chunks_exact(group)) {
-            *y = factor * x.iter().sum::<Real>();
+            // Sixteen running sums instead of one: faster, and in single precision more exact.
+            *y = factor
+                * vectorise(
+                    #[inline(always)]
+                    || sum_pairs(x, x, |x, _| x),
+                );
         }
     }
 

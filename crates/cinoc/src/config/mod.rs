@@ -12,11 +12,17 @@ use std::collections::BTreeMap;
 /// Named numbers whose names a problem chooses.
 pub type Numbers = BTreeMap<String, f64>;
 
+/// Named words whose names a problem chooses.
+pub type Words = BTreeMap<String, String>;
+
 /// Everything that defines a training run except its seed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Config {
     /// Name of the problem.
     pub problem: String,
+    /// What a problem leaves to choose by a word, like one of several schemes; only where it does.
+    #[serde(default, skip_serializing_if = "Words::is_empty")]
+    pub choice: Words,
     /// Discs that agents keep out of, `[x, y, radius]` each; only where the problem has any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub obstacles: Vec<[f64; 3]>,

@@ -33,6 +33,11 @@ impl Overlay {
         Ok(())
     }
 
+    /// The text that a key is changed to, where it is.
+    pub fn word(&self, key: &str) -> Option<&str> {
+        self.changes.iter().rev().find(|(k, _)| k == key)?.1.as_str()
+    }
+
     /// Takes out the value of a key.
     pub fn take(&mut self, key: &str) -> Option<Value> {
         let at = self.changes.iter().position(|(k, _)| k == key)?;

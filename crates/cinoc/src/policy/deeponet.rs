@@ -22,7 +22,7 @@ struct Layer {
     name: String,
     inputs: usize,
     outputs: usize,
-    /// How often it is applied per decision: once, or once per pixel.
+    /// How often it is applied to what is seen: once, or once per pixel.
     times: usize,
     activation: Activation,
 }
@@ -33,6 +33,8 @@ pub struct DeepONet {
     layers: Vec<Layer>,
     /// The branch as one operation, where it starts with convolutions.
     image: Option<ConvBranch>,
+    /// Whether the branch looks once for all agents of an instance.
+    shared: bool,
     /// Number of layers.
     branch: usize,
     trunk: usize,
@@ -77,7 +79,16 @@ impl DeepONet {
         let fused = if fusion == Fusion::Concat { branch_end + trunk_end } else { trunk_end };
         layers.push(layer("head", fused, config.head, Activation::Tanh));
         layers.push(layer("out", config.head, action_width, Activation::Linear));
-        Ok(Self { layers, image, branch, trunk: config.trunk.len(), fusion, output_scale: config.output_scale, odd: config.odd })
+        Ok(Self {
+            layers,
+            image,
+            shared: features.shared,
+            branch,
+            trunk: config.trunk.len(),
+            fusion,
+            output_scale: config.output_scale,
+            odd: config.odd,
+        })
     }
 }
 
@@ -150,14 +161,14 @@ impl Policy for DeepONet {
             }
             x.dense(parameters, self.layers[i].activation)
         };
-        let branch = match self.image {
+        let branch = seen.each_agent(match self.image {
             Some(image) => {
                 let image = ConvBranch { keep: !theta.tape().is_thrifty(), ..image };
                 let convolutions = [(theta.get(0), theta.get(1)), (theta.get(2), theta.get(3))];
                 seen.patch.conv_branch(image, convolutions, theta.layer(4))
             }
             None => (0..self.branch).fold(seen.patch, |x, i| layer(i, x)),
-        };
+        });
         let after = self.branch + self.trunk;
         let trunk = (self.branch..after).fold(seen.position, |x, i| layer(i, x));
         let head = match self.fusion {
@@ -167,7 +178,10 @@ impl Policy for DeepONet {
         layer(after + 1, head)
     }
 
-    fn flops(&self) -> usize {
-        self.layers.iter().map(|layer| 2 * layer.inputs * layer.outputs * layer.times).sum()
+    fn flops(&self, agents: usize) -> usize {
+        let flops =
+            |layers: &[Layer]| -> usize { layers.iter().map(|layer| 2 * layer.inputs * layer.outputs * layer.times).sum() };
+        let (branch, rest) = self.layers.split_at(self.branch);
+        flops(branch) * if self.shared { 1 } else { agents } + flops(rest) * agents
     }
 }

@@ -20,8 +20,8 @@ pub trait Policy: Send + Sync {
     /// Raw actions `[batch, agents, k]`, before the actuators' limits.
     fn act<'t>(&self, theta: &Leaves<'t>, seen: &Observation<'t>) -> Var<'t>;
 
-    /// Multiplications and additions per agent and decision, counted twice as usual; for reports.
-    fn flops(&self) -> usize {
+    /// Multiplications and additions of one decision of all agents of an instance, counted twice as usual; for reports.
+    fn flops(&self, _agents: usize) -> usize {
         0
     }
 }

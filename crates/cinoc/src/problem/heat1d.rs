@@ -1,7 +1,7 @@
 //! `heat1d`: the heat equation on an interval, tracked by mobile agents.
 
 use super::Problem;
-use crate::config::{Config, Numbers, ObserveConfig, PolicyConfig, SwarmConfig, TrainConfig, number};
+use crate::config::{Config, Numbers, ObserveConfig, PolicyConfig, SwarmConfig, TrainConfig, Words, number};
 use crate::swarm::MobileLine;
 use crate::task::{Profile, Tracking};
 use cinoc_pde::equation::Heat1d;
@@ -16,6 +16,7 @@ pub(super) fn numbers<const N: usize>(pairs: [(&str, f64); N]) -> Numbers {
 pub(super) fn paper() -> Config {
     Config {
         problem: "heat1d".into(),
+        choice: Words::new(),
         obstacles: Vec::new(),
         physics: numbers([("nodes", 100.0), ("length", 1.0), ("nu", 0.2), ("dt", 1e-3), ("ticks", 300.0)]),
         swarm: SwarmConfig {

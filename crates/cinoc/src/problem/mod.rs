@@ -1,6 +1,7 @@
 //! Control problems by name. A new one is a file here and a word in [`NAMES`] and [`defaults`].
 
 mod chaos;
+mod density2d;
 mod fkpp1d;
 mod heat1d;
 mod heat2d;
@@ -17,7 +18,7 @@ use crate::task::Task;
 use cinoc_pde::Stepper;
 
 /// Names of all problems.
-pub const NAMES: &[&str] = &["heat1d", "fkpp1d", "heat2d", "heat2d_obstacles", "ks1d", "ks2d", "turbulence2d"];
+pub const NAMES: &[&str] = &["heat1d", "fkpp1d", "heat2d", "heat2d_obstacles", "ks1d", "ks2d", "turbulence2d", "density2d"];
 
 /// A control problem, ready to be rolled out.
 pub struct Problem {
@@ -54,6 +55,7 @@ pub fn defaults(name: &str, preset: Preset) -> Result<Config, Error> {
         "ks1d" => ks1d::paper(),
         "ks2d" => ks2d::paper(),
         "turbulence2d" => turbulence2d::paper(),
+        "density2d" => density2d::paper(),
         _ => {
             let nearest = NAMES.iter().find(|known| config::distance(name, known) <= 2);
             let known = nearest.map_or_else(|| NAMES.join(", "), |known| format!("{known} (did you mean that?)"));
@@ -68,6 +70,7 @@ pub fn defaults(name: &str, preset: Preset) -> Result<Config, Error> {
             "ks1d" => ks1d::tune(&mut config),
             "ks2d" => ks2d::tune(&mut config),
             "turbulence2d" => turbulence2d::tune(&mut config),
+            "density2d" => density2d::tune(&mut config),
             _ => fkpp1d::tune(&mut config),
         }
     }
@@ -84,6 +87,7 @@ pub fn about(name: &str) -> &'static str {
         "ks1d" => "Kuramoto–Sivashinsky chaos on a ring: 8 agents that stay in place bring it to rest.",
         "ks2d" => "Kuramoto–Sivashinsky chaos on a torus: 100 agents that stay in place bring it to rest.",
         "turbulence2d" => "Decaying turbulence on a torus: 64 agents that stay in place make it decay at once.",
+        "density2d" => "Density on a rectangle: 9 mobile agents blow a cloud to where it should be.",
         _ => "",
     }
 }
@@ -99,13 +103,19 @@ impl Problem {
             "ks1d" => Ok(ks1d::build(config)),
             "ks2d" => Ok(ks2d::build(config)),
             "turbulence2d" => Ok(turbulence2d::build(config)),
+            "density2d" => Ok(density2d::build(config)),
             name => defaults(name, Preset::Paper).map(|_| unreachable!("registered but not built: {name}")),
         }
     }
 
     /// The default settings of a problem with changes.
     pub fn configure(name: &str, preset: Preset, changes: &Overlay) -> Result<Config, Error> {
-        config::overlay(&defaults(name, preset)?, changes)
+        let mut config = defaults(name, preset)?;
+        // A choice may bring settings of its own, which the other changes then change.
+        if changes.word("choice.view") == Some("patch") {
+            density2d::see_patches(&mut config);
+        }
+        config::overlay(&config, changes)
     }
 
     /// The policy of the configuration.
@@ -116,6 +126,14 @@ impl Problem {
     /// Time between two decisions.
     pub fn tick_time(&self) -> f64 {
         self.stepper.dt() as f64 * self.substeps as f64
+    }
+}
+
+/// The words a problem leaves to choose, each with what it can be; the first is the default.
+pub fn choices(name: &str) -> &'static [(&'static str, &'static [&'static str])] {
+    match name {
+        "density2d" => density2d::CHOICES,
+        _ => &[],
     }
 }
 
@@ -140,10 +158,24 @@ fn check(config: &Config) -> Result<(), Error> {
     let bad =
         |key: &str, value: String, expected: &str| Err(Error::BadValue { key: key.into(), value, expected: expected.into() });
     let number = |name: &str| config.physics.get(name).copied();
-    if let Some(nodes) = number("nodes")
-        && (nodes < 4.0 || nodes.fract() != 0.0)
+    for name in ["nodes", "nodes_x", "nodes_y"] {
+        if let Some(nodes) = number(name)
+            && (nodes < 4.0 || nodes.fract() != 0.0)
+        {
+            return bad(&format!("physics.{name}"), nodes.to_string(), "a whole number of 4 or more");
+        }
+    }
+    for (name, words) in choices(&config.problem) {
+        let word = config.choice.get(*name).map_or("", String::as_str);
+        if !words.contains(&word) {
+            let known: Vec<String> = words.iter().map(|word| format!("{word:?}")).collect();
+            return bad(&format!("choice.{name}"), format!("{word:?}"), &known.join(" or "));
+        }
+    }
+    if let Some(diffusion) = number("diffusion")
+        && diffusion > 0.25
     {
-        return bad("physics.nodes", nodes.to_string(), "a whole number of 4 or more");
+        return bad("physics.diffusion", diffusion.to_string(), "at most 0.25, above which a step is not stable");
     }
     if let Some(ticks) = number("ticks")
         && (ticks < 2.0 || ticks.fract() != 0.0)

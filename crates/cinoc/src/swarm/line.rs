@@ -47,7 +47,7 @@ impl Swarm for MobileLine {
     }
 
     fn features(&self) -> Features {
-        Features { patch: Patch::Line(2 * self.points), position: 8 }
+        Features { patch: Patch::Line(2 * self.points), shared: false, position: 8 }
     }
 
     fn start(&self, agents: usize) -> Vec<Real> {

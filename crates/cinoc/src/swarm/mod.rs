@@ -1,8 +1,11 @@
 //! What agents feel, how they push, how they move.
 
 mod advance;
+mod blowers;
 mod channels2d;
 mod compress;
+mod directions;
+mod flow2d;
 mod force1d;
 mod force2d;
 mod fourier;
@@ -10,24 +13,31 @@ mod line;
 mod nearest;
 mod observe1d;
 mod observe2d;
+mod observe_field;
 mod plane;
 mod safety;
 mod samples;
 mod saturate;
+mod saturate_length;
 mod still;
 
 pub use advance::Advance;
+pub use blowers::{BlowingPlane, Rectangle};
 pub use compress::Compress;
+pub use directions::Directions;
+pub use flow2d::Flow2d;
 pub use force1d::Force1d;
 pub use force2d::Force2d;
 pub use fourier::Fourier;
 pub use line::MobileLine;
 pub use nearest::Nearest;
+pub use observe_field::ObserveField;
 pub use observe1d::Observe1d;
 pub use observe2d::Observe2d;
 pub use plane::MobilePlane;
 pub use safety::Safety;
 pub use saturate::Saturate;
+pub use saturate_length::SaturateLength;
 pub use still::{StillLine, StillPlane};
 
 use crate::Real;
@@ -36,10 +46,19 @@ use cinoc_tape::Var;
 /// What the policy is shown.
 #[derive(Clone, Copy)]
 pub struct Observation<'t> {
-    /// The field around each agent, `[batch, agents, features]`.
+    /// The field around each agent, `[batch, agents, features]`, or one view that all agents of an instance share, `[batch, features]`.
     pub patch: Var<'t>,
     /// Features of each agent's position, `[batch, agents, features]`.
     pub position: Var<'t>,
+}
+
+impl<'t> Observation<'t> {
+    /// What was computed from [`patch`](Self::patch), for each agent: repeated where all of an instance share one view, so that a network
+    /// looks at it once per instance, not once per agent.
+    pub fn each_agent(&self, seen: Var<'t>) -> Var<'t> {
+        let shared = self.patch.shape().sizes().len() < self.position.shape().sizes().len();
+        if shared { seen.repeat_rows(self.position.shape().sizes()[1]) } else { seen }
+    }
 }
 
 /// What the numbers of a patch are.
@@ -68,11 +87,13 @@ impl Patch {
     }
 }
 
-/// What each agent is shown: the sizes of an [`Observation`].
+/// What each agent is shown: the kind and the sizes of an [`Observation`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Features {
     /// Of [`Observation::patch`].
     pub patch: Patch,
+    /// Whether all agents of an instance share one patch.
+    pub shared: bool,
     /// Numbers in [`Observation::position`].
     pub position: usize,
 }
@@ -82,7 +103,7 @@ pub trait Swarm: Send + Sync {
     /// Space dimensions of a position.
     fn dimensions(&self) -> usize;
 
-    /// Numbers per action: the push, then the velocity.
+    /// Numbers per action: the push, if there is one, then the velocity.
     fn action_width(&self) -> usize;
 
     /// What each agent is shown.
@@ -106,7 +127,7 @@ pub trait Swarm: Send + Sync {
     /// Moves starting places that a safety layer does not allow; by default all are.
     fn settle(&self, _xi: &mut [Real]) {}
 
-    /// The force of all agents on the field.
+    /// What all agents together do to the field: the force, or whatever else drives the equation.
     fn actuate<'t>(&self, action: Var<'t>, xi: Var<'t>) -> Var<'t>;
 
     /// Whether agents can move; if not, nothing asks for the derivative by their positions.

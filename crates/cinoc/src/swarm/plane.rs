@@ -67,7 +67,7 @@ impl Swarm for MobilePlane {
 
     fn features(&self) -> Features {
         let patch = Patch::Image { height: self.points, width: self.points, channels: 3 };
-        Features { patch, position: 16 + self.nearest.iter().len() * Nearest::WIDTH }
+        Features { patch, shared: false, position: 16 + self.nearest.iter().len() * Nearest::WIDTH }
     }
 
     /// The first points, row by row, of the smallest square lattice that holds them all.

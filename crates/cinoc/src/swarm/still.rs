@@ -77,7 +77,7 @@ impl<Observe: Op + 'static, Force: Op + 'static> Swarm for Still<Observe, Force>
     }
 
     fn features(&self) -> Features {
-        Features { patch: self.patch, position: 8 * self.dimensions() }
+        Features { patch: self.patch, shared: false, position: 8 * self.dimensions() }
     }
 
     /// In the middles of equal cells. In the plane, in about as many columns as there are agents in each: a lattice if their number is a square.

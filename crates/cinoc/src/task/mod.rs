@@ -2,12 +2,14 @@
 
 mod collision;
 mod cost;
+mod moments;
 mod obstacle;
 mod stabilise;
 mod tracking;
 
 pub use collision::Collision;
 pub use cost::{Acceleration, Effort, Margin, SquaredError};
+pub use moments::{MomentDistance, MomentMatching};
 pub use obstacle::Obstacle;
 pub use stabilise::{Square, Stabilise};
 pub use tracking::{Profile, Tracking};
@@ -58,6 +60,8 @@ pub struct After<'t> {
     pub z: Var<'t>,
     /// What it should be.
     pub target: Var<'t>,
+    /// Sum over the nodes of the field at the start, `[batch]`.
+    pub mass: Var<'t>,
     /// The agents' positions.
     pub xi: Var<'t>,
     /// The action of this tick.
@@ -72,12 +76,16 @@ pub struct Moment<'a> {
     pub tick: usize,
     /// Length of the episode.
     pub ticks: usize,
+    /// The field at the start.
+    pub start: &'a [Real],
     /// The field.
     pub z: &'a [Real],
     /// What it should be.
     pub target: &'a [Real],
     /// The agents' positions.
     pub xi: &'a [Real],
+    /// Whether measures that take long are wanted: for reports, not while training.
+    pub thorough: bool,
 }
 
 /// How a measure of many instances becomes one number.

@@ -1,12 +1,13 @@
 //! Small problems for tests.
 #![allow(dead_code)]
 
-use cinoc::Config;
 use cinoc::config::Overlay;
 use cinoc::problem::{Preset, Problem};
 use cinoc::random::{Rng, Stream};
 use cinoc::rollout::Rollout;
 use cinoc::task::Use;
+use cinoc::{Config, Real};
+use cinoc_tape::check::{Function, Point, noise, pull_back};
 
 /// The paper's settings with changes, made cheaper where that is not what is tested: narrow convolutions, few substeps, short free runs.
 pub fn config(problem: &str, changes: &[&str]) -> Config {
@@ -29,4 +30,18 @@ pub fn rollout(problem: &Problem, size: usize, segment: usize, keep: bool) -> Ro
         rollout.batch.push(&instance.start, &instance.target, &xi);
     }
     rollout
+}
+
+/// Value and cotangents of two ways to compute the same.
+pub fn agree(point: Point, fused: &Function, plain: &Function) {
+    let count = pull_back(&point, plain, None).0.len();
+    let y_bar = noise(count, 77);
+    let ((a, a_bars), (b, b_bars)) = (pull_back(&point, fused, Some(&y_bar)), pull_back(&point, plain, Some(&y_bar)));
+    let limit = if cfg!(feature = "f64") { 1e-12 } else { 3e-5 };
+    let close = |a: &[Real], b: &[Real]| {
+        let size = b.iter().fold(1.0, |m: Real, b| m.max(b.abs()));
+        assert!(a.iter().zip(b).all(|(a, b)| ((a - b).abs() as f64) < limit * size as f64), "{a:?}\n{b:?}");
+    };
+    close(&a, &b);
+    a_bars.iter().zip(&b_bars).for_each(|(a, b)| close(a, b));
 }

@@ -1,0 +1,74 @@
+//! Where a density and its goal lie, as an agent sees it.
+
+use crate::Real;
+use cinoc_pde::calculus::Moments;
+use cinoc_tape::{Cotangents, Inputs, Op, Shape};
+
+/// For the density and for the target: the vector from the agent to the centroid, the unit vector, the distance; ten numbers.
+///
+/// Inputs: positions `[batch, agents, 2]`, moments of the density and of the target, `[batch, 4]` each; output `[batch, agents, 10]`.
+pub struct Directions;
+
+/// Keeps the unit vector finite on the spot.
+const SOFTENING: Real = 1e-6;
+
+impl Directions {
+    /// Numbers per agent.
+    pub const COUNT: usize = 2 * EACH;
+}
+
+/// Numbers per centroid.
+const EACH: usize = 5;
+
+/// The vector to the centroid of instance `b` and its length.
+fn to_centroid(xi: &[Real], moments: &[Real], b: usize) -> ([Real; 2], Real) {
+    let d = [moments[b * Moments::COUNT + 1] - xi[0], moments[b * Moments::COUNT + 2] - xi[1]];
+    (d, (d[0] * d[0] + d[1] * d[1]).sqrt())
+}
+
+impl Op for Directions {
+    fn name(&self) -> &'static str {
+        "directions"
+    }
+
+    fn shape(&self, x: &[Shape]) -> Shape {
+        let fits = x[0].last() == 2 && x[1] == x[2] && x[1].sizes() == [x[0].sizes()[0], Moments::COUNT];
+        assert!(fits, "directions: positions {:?}, moments {:?} and {:?}", x[0], x[1], x[2]);
+        x[0].with_last(Self::COUNT)
+    }
+
+    fn forward(&self, x: &Inputs, y: &mut [Real], _: &mut [Real], _: &mut [Real]) {
+        let agents = x.shape(0).sizes()[1];
+        for (m, (y, xi)) in y.chunks_exact_mut(Self::COUNT).zip(x[0].chunks_exact(2)).enumerate() {
+            for (y, input) in y.chunks_exact_mut(EACH).zip([1, 2]) {
+                let (d, r) = to_centroid(xi, &x[input], m / agents);
+                y.copy_from_slice(&[d[0], d[1], d[0] / (r + SOFTENING), d[1] / (r + SOFTENING), r]);
+            }
+        }
+    }
+
+    fn vjp(&self, x: &Inputs, _: &[Real], y_bar: &[Real], _: &[Real], bars: &mut Cotangents, _: &mut [Real]) {
+        let agents = x.shape(0).sizes()[1];
+        // The cotangent of the vector from agent `m` to a centroid. A distance of zero has no direction: its derivative is zero.
+        let vector = |m: usize, input: usize| {
+            let (d, r) = to_centroid(&x[0][2 * m..][..2], &x[input], m / agents);
+            let bar = &y_bar[(2 * m + input - 1) * EACH..][..EACH];
+            let scale = 1.0 / (r + SOFTENING);
+            let along = if r > 0.0 { (bar[4] - (bar[2] * d[0] + bar[3] * d[1]) * scale * scale) / r } else { 0.0 };
+            [bar[0] + bar[2] * scale + along * d[0], bar[1] + bar[3] * scale + along * d[1]]
+        };
+        if let Some(xi_bar) = bars.get(0) {
+            for (m, xi_bar) in xi_bar.chunks_exact_mut(2).enumerate() {
+                let (density, target) = (vector(m, 1), vector(m, 2));
+                (0..2).for_each(|c| xi_bar[c] -= density[c] + target[c]);
+            }
+        }
+        for input in [1, 2] {
+            let Some(moments_bar) = bars.get(input) else { continue };
+            for m in 0..x.shape(0).rows() {
+                let d_bar = vector(m, input);
+                (0..2).for_each(|c| moments_bar[m / agents * Moments::COUNT + 1 + c] += d_bar[c]);
+            }
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! Carry a density to where its target is.
+
+use super::tracking::mean_square;
+use super::{After, Collision, Effort, Instance, Moment, SquaredError, Task, Use};
+use crate::Real;
+use crate::config::{Numbers, number};
+use crate::measure::Wasserstein2;
+use crate::random::Rng;
+use cinoc_pde::Grid;
+use cinoc_pde::calculus::Moments;
+use cinoc_tape::{Cotangents, Inputs, Op, Shape, Var};
+use std::sync::Arc;
+
+/// How much a difference in spread counts against one in place.
+const SPREAD: f64 = 0.5;
+
+/// Densities below this are nothing, as for the equation.
+const NOTHING: f64 = 1e-20;
+
+/// `W = |μ − μ*| + ½|s − s*|` of the moments of a density and of its target, `[batch, 4]` each; output `[batch]`.
+///
+/// A distance that knows the way: where supports do not overlap, pointwise errors do not change when the density moves, but this does.
+pub struct MomentDistance;
+
+/// `(μ − μ*, |μ − μ*|, s − s*)` of one instance.
+fn apart(m: &[Real], target: &[Real]) -> ([Real; 2], Real, Real) {
+    let d = [m[1] - target[1], m[2] - target[2]];
+    (d, (d[0] * d[0] + d[1] * d[1]).sqrt(), m[3] - target[3])
+}
+
+impl Op for MomentDistance {
+    fn name(&self) -> &'static str {
+        "moment distance"
+    }
+
+    fn shape(&self, x: &[Shape]) -> Shape {
+        assert!(x[0] == x[1] && x[0].last() == Moments::COUNT, "moment distance: {:?} and {:?}", x[0], x[1]);
+        Shape::new(&[x[0].rows()])
+    }
+
+    fn forward(&self, x: &Inputs, y: &mut [Real], _: &mut [Real], _: &mut [Real]) {
+        let each = x[0].chunks_exact(Moments::COUNT).zip(x[1].chunks_exact(Moments::COUNT));
+        for (y, (m, target)) in y.iter_mut().zip(each) {
+            let (_, distance, spread) = apart(m, target);
+            *y = distance + SPREAD as Real * spread.abs();
+        }
+    }
+
+    fn vjp(&self, x: &Inputs, _: &[Real], y_bar: &[Real], _: &[Real], bars: &mut Cotangents, _: &mut [Real]) {
+        for (input, sign) in [(0, 1.0), (1, -1.0)] {
+            let Some(bar) = bars.get(input) else { continue };
+            for (b, bar) in bar.chunks_exact_mut(Moments::COUNT).enumerate() {
+                let part = b * Moments::COUNT..(b + 1) * Moments::COUNT;
+                let (d, distance, spread) = apart(&x[0][part.clone()], &x[1][part]);
+                // At the goal there is no direction: the derivative of a norm at zero is zero.
+                let scale = if distance > 0.0 { sign * y_bar[b] / distance } else { 0.0 };
+                bar[1] += scale * d[0];
+                bar[2] += scale * d[1];
+                if spread != 0.0 {
+                    bar[3] += sign * SPREAD as Real * y_bar[b] * spread.signum();
+                }
+            }
+        }
+    }
+}
+
+/// Moment matching: a Gaussian blob is to be carried to another place, by agents whose action is their velocity.
+pub struct MomentMatching {
+    x: Vec<f64>,
+    y: Vec<f64>,
+    data: Numbers,
+    cost: Numbers,
+    terms: Vec<&'static str>,
+    moments: Arc<Moments>,
+    distance: Arc<MomentDistance>,
+    effort: Arc<Effort>,
+    collision: Arc<Collision>,
+    error: Arc<SquaredError>,
+    wasserstein: Wasserstein2,
+}
+
+impl MomentMatching {
+    /// Densities on `grid`; `data` says where blobs lie and how large they are, `cost` holds the weights.
+    pub fn new(grid: &Grid, data: &Numbers, cost: &Numbers) -> Self {
+        let mut terms = vec!["w_mean", "w_last", "mass", "effort", "collide", "accel"];
+        // Two piles can have the moments of a blob; the pointwise error tells them apart.
+        terms.extend((number(cost, "track") > 0.0).then_some("track"));
+        Self {
+            x: grid.positions(0),
+            y: grid.positions(1),
+            data: data.clone(),
+            cost: cost.clone(),
+            terms,
+            moments: Arc::new(Moments::new(grid)),
+            distance: Arc::new(MomentDistance),
+            effort: Arc::new(Effort { weights: vec![1.0, 1.0] }),
+            collision: Arc::new(Collision { radius: number(cost, "radius") as Real }),
+            error: Arc::new(SquaredError),
+            wasserstein: Wasserstein2::new(grid),
+        }
+    }
+
+    fn blob(&self, centre: [f64; 2], sigma: f64, amplitude: f64) -> Vec<Real> {
+        let bump = |d: f64| (-d * d / (2.0 * sigma * sigma)).exp();
+        let density = |x: &f64, y: &f64| amplitude * bump(x - centre[0]) * bump(y - centre[1]);
+        let cut = |z: f64| if z < NOTHING { 0.0 } else { z as Real };
+        self.x.iter().flat_map(|x| self.y.iter().map(move |y| cut(density(x, y)))).collect()
+    }
+}
+
+impl Task for MomentMatching {
+    fn sample(&self, rng: &mut Rng, _: Use) -> Instance {
+        let mut draw = |what: &str| {
+            let (low, high) = (number(&self.data, &format!("{what}_low")), number(&self.data, &format!("{what}_high")));
+            if low < high { rng.uniform(low, high) } else { low }
+        };
+        let (sigma, amplitude) = (draw("sigma"), draw("amplitude"));
+        // Centres are drawn until they are far enough apart; a setting where they can hardly ever be ends with the last draw.
+        let mut centres = [[0.0; 2]; 2];
+        for _ in 0..1000 {
+            centres = [[draw("start"), draw("start")], [draw("target_x"), draw("target_y")]];
+            let [start, target] = centres;
+            if (start[0] - target[0]).hypot(start[1] - target[1]) >= number(&self.data, "apart") {
+                break;
+            }
+        }
+        let [start, target] = centres.map(|centre| self.blob(centre, sigma, amplitude));
+        Instance { start, target }
+    }
+
+    fn terms(&self) -> &[&'static str] {
+        &self.terms
+    }
+
+    fn weight(&self, term: usize, tick: usize, ticks: usize) -> f64 {
+        let name = self.terms()[term];
+        let weight = number(&self.cost, name);
+        match name {
+            "w_last" if tick < ticks => 0.0,
+            "w_last" => weight,
+            // Like the moments: the end counts twice as much as the way.
+            "track" => weight / ticks as f64 + if tick == ticks { 2.0 * weight } else { 0.0 },
+            "accel" if tick == 1 => 0.0,
+            "accel" => weight / (ticks - 1) as f64,
+            _ => weight / ticks as f64,
+        }
+    }
+
+    fn cost<'t>(&self, after: &After<'t>, add: &mut dyn FnMut(Var<'t>)) {
+        let tape = after.z.tape();
+        let moments = after.z.apply(&self.moments);
+        let distance = tape.record(&self.distance, [moments, after.target.apply(&self.moments)]);
+        add(distance);
+        add(distance);
+        add((moments.columns(0, 1).reshape(after.mass.shape()) / after.mass - 1.0).square());
+        add(after.action.apply(&self.effort));
+        add(after.xi.apply(&self.collision));
+        // A mean over agents and both components, so twice the mean over agents.
+        add(tape.record(&self.error, [after.action, after.previous]) * 2.0);
+        if self.terms.contains(&"track") {
+            add(tape.record(&self.error, [after.z, after.target]));
+        }
+    }
+
+    fn measures(&self) -> &[&'static str] {
+        &["mse", "w", "mass_drift", "w2"]
+    }
+
+    fn measure(&self, moment: &Moment, measures: &mut [f64]) {
+        if moment.tick < moment.ticks {
+            return;
+        }
+        let [m, x, y, s] = self.moments.measure(moment.z);
+        let [_, x_target, y_target, s_target] = self.moments.measure(moment.target);
+        measures[0] = mean_square(moment.z, moment.target);
+        measures[1] = (x - x_target).hypot(y - y_target) + SPREAD * (s - s_target).abs();
+        measures[2] = (m / self.moments.measure(moment.start)[0] - 1.0).abs();
+        if moment.thorough {
+            measures[3] = self.wasserstein.distance(moment.z, moment.target);
+        }
+    }
+}
