@@ -28,6 +28,7 @@ pub mod task;
 pub mod train;
 
 mod error;
+mod neighbours;
 
 pub use cinoc_tape::Real;
 pub use config::Config;

@@ -65,6 +65,10 @@ pub struct SwarmConfig {
     /// Distance from an obstacle that the safety layer keeps.
     #[serde(default)]
     pub clearance: f64,
+    /// How crowded a place may be (an agent by itself counts 1, others within about two widths of a push up to 1 each) before agents there
+    /// push less, so that many push as strongly as a few; 0: they never do.
+    #[serde(default)]
+    pub crowd: f64,
 }
 
 /// What an agent sees.

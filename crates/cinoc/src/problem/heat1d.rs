@@ -29,6 +29,7 @@ pub(super) fn paper() -> Config {
             start_margin_other: 0.1,
             safety: false,
             clearance: 0.005,
+            crowd: 0.0,
         },
         observe: ObserveConfig {
             points: 20,

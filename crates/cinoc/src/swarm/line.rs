@@ -1,6 +1,6 @@
 //! Mobile agents on an interval.
 
-use super::{Advance, Compress, Features, Force1d, Fourier, Observation, Observe1d, Patch, Saturate, Swarm};
+use super::{Advance, Compress, Features, Force1d, Fourier, Observation, Observe1d, Patch, Saturate, Share, Swarm};
 use crate::Real;
 use crate::config::{ObserveConfig, SwarmConfig};
 use cinoc_pde::Grid;
@@ -15,6 +15,7 @@ pub struct MobileLine {
     observe: Arc<Observe1d>,
     compress: Option<Arc<Compress>>,
     fourier: Arc<Fourier>,
+    share: Option<Arc<Share>>,
     saturate: Arc<Saturate>,
     force: Arc<Force1d>,
     advance: Arc<Advance>,
@@ -30,6 +31,7 @@ impl MobileLine {
             observe: Arc::new(Observe1d::new(grid, observe)),
             compress: (observe.compress > 0.0).then(|| Arc::new(Compress::new(observe.compress * observe.gain))),
             fourier: Arc::new(Fourier::of(grid, observe)),
+            share: Share::of(grid, swarm),
             saturate: Arc::new(Saturate::new(vec![swarm.u_limit as Real, swarm.v_limit as Real])),
             force: Arc::new(Force1d::new(grid, swarm.sigma, scale)),
             advance: Arc::new(Advance::new(tick_time as Real, vec![0.0], grid.lengths.clone())),
@@ -63,6 +65,10 @@ impl Swarm for MobileLine {
             patch = patch.apply(compress);
         }
         Observation { patch, position: xi.apply(&self.fourier) }
+    }
+
+    fn share<'t>(&self, strength: Var<'t>, xi: Var<'t>) -> Var<'t> {
+        self.share.as_ref().map_or(strength, |share| strength.tape().record(share, [strength, xi]))
     }
 
     fn saturate<'t>(&self, raw: Var<'t>, strength: Var<'t>) -> Var<'t> {

@@ -19,6 +19,7 @@ mod safety;
 mod samples;
 mod saturate;
 mod saturate_length;
+mod share;
 mod still;
 
 pub use advance::Advance;
@@ -38,6 +39,7 @@ pub use plane::MobilePlane;
 pub use safety::Safety;
 pub use saturate::Saturate;
 pub use saturate_length::SaturateLength;
+pub use share::Share;
 pub use still::{StillLine, StillPlane};
 
 use crate::Real;
@@ -114,6 +116,11 @@ pub trait Swarm: Send + Sync {
 
     /// What each agent sees.
     fn observe<'t>(&self, z: Var<'t>, target: Var<'t>, xi: Var<'t>) -> Observation<'t>;
+
+    /// Each agent's strength given where all of them are; by default that does not matter.
+    fn share<'t>(&self, strength: Var<'t>, _xi: Var<'t>) -> Var<'t> {
+        strength
+    }
 
     /// Raw outputs of a policy held inside the actuators' limits; each push times the
     /// agent's strength (1 in good health). A dead agent (strength 0) does nothing.

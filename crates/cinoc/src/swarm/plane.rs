@@ -1,6 +1,8 @@
 //! Mobile agents on a rectangle.
 
-use super::{Advance, Compress, Features, Force2d, Fourier, Nearest, Observation, Observe2d, Patch, Safety, Saturate, Swarm};
+use super::{
+    Advance, Compress, Features, Force2d, Fourier, Nearest, Observation, Observe2d, Patch, Safety, Saturate, Share, Swarm,
+};
 use crate::Real;
 use crate::config::{ObserveConfig, SwarmConfig};
 use crate::disc::Disc;
@@ -18,6 +20,7 @@ pub struct MobilePlane {
     observe: Arc<Observe2d>,
     compress: Option<Arc<Compress>>,
     fourier: Arc<Fourier>,
+    share: Option<Arc<Share>>,
     saturate: Arc<Saturate>,
     force: Arc<Force2d>,
     advance: Arc<Advance>,
@@ -38,6 +41,7 @@ impl MobilePlane {
             observe: Arc::new(Observe2d::new(grid, observe)),
             compress: (observe.compress > 0.0).then(|| Arc::new(Compress::new(observe.compress * observe.gain))),
             fourier: Arc::new(Fourier::of(grid, observe)),
+            share: Share::of(grid, swarm),
             saturate: Arc::new(Saturate::new(vec![u, v, v])),
             force: Arc::new(Force2d::new(grid, swarm.sigma, scale)),
             advance: Arc::new(Advance::new(tick_time as Real, vec![0.0; 2], grid.lengths.clone())),
@@ -92,6 +96,10 @@ impl Swarm for MobilePlane {
             position = position.join(xi.apply(nearest));
         }
         Observation { patch, position }
+    }
+
+    fn share<'t>(&self, strength: Var<'t>, xi: Var<'t>) -> Var<'t> {
+        self.share.as_ref().map_or(strength, |share| strength.tape().record(share, [strength, xi]))
     }
 
     fn saturate<'t>(&self, raw: Var<'t>, strength: Var<'t>) -> Var<'t> {

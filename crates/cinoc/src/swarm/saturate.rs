@@ -57,14 +57,21 @@ impl Op for Saturate {
 
     fn vjp(&self, x: &Inputs, y: &[Real], y_bar: &[Real], _: &[Real], bars: &mut Cotangents, _: &mut [Real]) {
         let k = self.limits.len();
-        let Some(raw_bar) = bars.get(0) else { return };
-        for (m, raw_bar) in raw_bar.chunks_exact_mut(k).enumerate() {
-            for c in 0..k {
-                let (y, y_bar) = (y[m * k + c], y_bar[m * k + c]);
-                let full = factor(x[1][m], c) * self.limits[c];
-                // full·(1 − t²) with t = y/full
-                let slope = if full > 0.0 { full - y * y / full } else { 0.0 };
-                raw_bar[c] += y_bar * slope;
+        if let Some(raw_bar) = bars.get(0) {
+            for (m, raw_bar) in raw_bar.chunks_exact_mut(k).enumerate() {
+                for c in 0..k {
+                    let (y, y_bar) = (y[m * k + c], y_bar[m * k + c]);
+                    let full = factor(x[1][m], c) * self.limits[c];
+                    // full·(1 − t²) with t = y/full
+                    let slope = if full > 0.0 { full - y * y / full } else { 0.0 };
+                    raw_bar[c] += y_bar * slope;
+                }
+            }
+        }
+        // Only the push depends on the strength of a living agent.
+        if let Some(strength_bar) = bars.get(1) {
+            for (m, strength_bar) in strength_bar.iter_mut().enumerate() {
+                *strength_bar += self.limits[0] * tanh(x[0][m * k]) * y_bar[m * k];
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Agents that stay where they are, on a line or in the plane.
 
-use super::{Compress, Features, Force1d, Force2d, Fourier, Observation, Observe1d, Observe2d, Patch, Saturate, Swarm};
+use super::{Compress, Features, Force1d, Force2d, Fourier, Observation, Observe1d, Observe2d, Patch, Saturate, Share, Swarm};
 use crate::Real;
 use crate::config::{ObserveConfig, SwarmConfig};
 use cinoc_pde::Grid;
@@ -15,6 +15,7 @@ pub struct Still<Observe, Force> {
     observe: Arc<Observe>,
     compress: Option<Arc<Compress>>,
     fourier: Arc<Fourier>,
+    share: Option<Arc<Share>>,
     saturate: Arc<Saturate>,
     force: Arc<Force>,
 }
@@ -56,6 +57,7 @@ impl<Observe, Force> Still<Observe, Force> {
             observe: Arc::new(observe),
             compress: (settings.compress > 0.0).then(|| Arc::new(Compress::new(settings.compress * settings.gain))),
             fourier: Arc::new(Fourier::of(grid, settings)),
+            share: Share::of(grid, swarm),
             saturate: Arc::new(Saturate::new(vec![swarm.u_limit as Real])),
             force: Arc::new(force),
         }
@@ -97,6 +99,10 @@ impl<Observe: Op + 'static, Force: Op + 'static> Swarm for Still<Observe, Force>
             patch = patch.apply(compress);
         }
         Observation { patch, position: xi.apply(&self.fourier) }
+    }
+
+    fn share<'t>(&self, strength: Var<'t>, xi: Var<'t>) -> Var<'t> {
+        self.share.as_ref().map_or(strength, |share| strength.tape().record(share, [strength, xi]))
     }
 
     fn saturate<'t>(&self, raw: Var<'t>, strength: Var<'t>) -> Var<'t> {
