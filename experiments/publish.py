@@ -38,7 +38,7 @@ for problem, trained in TRAINED.items():
             "Other numbers of agents, without training:", "",
             "| agents | " + " | ".join(str(r["agents"]) for r in table) + " |", "|---" * (len(table) + 1) + "|",
             "| score | " + " | ".join(f"{r['score']['mean']:.1e}" for r in table) + " |",
-            f"| percent of that at {trained} | " + " | ".join(f"{100 * r['score']['mean'] / base['score']['mean']:.0f}" for r in table) + " |", "",
+            f"| ratio, percent of that at {trained} | " + " | ".join(f"{100 * r['ratio'] / base['ratio']:.0f}" for r in table) + " |", "",
             f"**Limits.** {LIMITS[problem]} Trained for the physics of its settings only (they are inside the file).", ""]
     (root / "models" / f"{problem}.md").write_text("\n".join(text))
     print(f"{problem}: seed {seed}, ratio {base['ratio']:.2e}")

@@ -6,7 +6,7 @@ import statistics
 root = pathlib.Path(__file__).resolve().parent.parent / "results"
 PUBLISHED = {"heat1d": (7.4e-4, "8", "0.5–4×"), "fkpp1d": (4.5e-4, "20", "0.7–5×"),
              "heat2d": (8.5e-4, "16", "1–16×"), "heat2d_obstacles": (6.8e-4, "16", "1–16×, without obstacles")}
-TITLES = {"tuned": "tuned", "soft": "soft: no safety layer, discs not seen", "blind": "blind: safety layer, discs not seen", "paper": "paper"}
+TITLES = {"tuned": "tuned", "soft": "soft: no safety layer, discs not seen", "blind": "blind: safety layer, discs not seen", "seen": "seen: no safety layer, discs seen", "paper": "paper"}
 
 
 def rows(path):
@@ -16,7 +16,7 @@ def rows(path):
 
 out = ["# Results", "", "Made by `experiments/all`; each folder holds the settings, the metrics of every update, the scores and where they came from.",
        "Scores are means over 200 held-out instances (seed 1000) that no training run has seen and no recipe was chosen on;",
-       "a ratio is the mean score over the mean uncontrolled score of the same instances. 256 and 512 agents: 40 instances.", ""]
+       "a ratio is the mean score over the mean uncontrolled score of the same instances. More than 100 agents in the plane: 40 instances.", ""]
 for problem, (paper, trained, published) in PUBLISHED.items():
     if not (root / problem).exists():
         continue
@@ -37,15 +37,15 @@ for problem, (paper, trained, published) in PUBLISHED.items():
         out += ["", "Agent-ticks inside a disc, inside a disc or its margin, and the smallest distance of any agent to the edge of a disc (negative: inside), over all instances:", "",
                 "| setting | seed | inside | inside or margin | clearance | error at the last tick |", "|---|---|---|---|---|---|"]
         out += [f"| {title} | {f.name.split('-')[1]} | {100 * m['violations']:.3f} % | {100 * m['violations_margin']:.2f} % | {m['clearance']:.4f} | {m['mse']:.2e} |" for title, f, m in safety]
-    out += ["", f"Other numbers of agents, our recipe, without training (percent of the score at {trained} agents; published range {published} with one instance):", ""]
+    out += ["", f"Other numbers of agents, our recipe, without training (percent of the ratio at {trained} agents; published range {published} with one instance):", ""]
     folders = sorted((root / problem).glob("tuned-*"))
     if folders:
-        tables = [{r["agents"]: r["score"]["mean"] for r in rows(f / "eval.jsonl")} for f in folders]
+        tables = [{r["agents"]: r["ratio"] for r in rows(f / "eval.jsonl")} for f in folders]
         counts = list(tables[0])
         out += ["| seed | " + " | ".join(map(str, counts)) + " | 30 % die halfway |", "|---" * (len(counts) + 2) + "|"]
         for folder, table in zip(folders, tables):
             base = table[int(trained)]
-            fail = rows(folder / "fail.jsonl")[0]["score"]["mean"]
+            fail = rows(folder / "fail.jsonl")[0]["ratio"]
             out.append(f"| {folder.name.split('-')[1]} | " + " | ".join(f"{100 * table[c] / base:.0f} %" for c in counts) + f" | {100 * fail / base:.0f} % |")
     out.append("")
 (root / "README.md").write_text("\n".join(out))

@@ -44,7 +44,12 @@ pub fn parts(problem: &Problem) -> Vec<(&'static str, f64)> {
         ("step", error(vec![(f, inner), (driven, force)], &|v| problem.stepper.step(v[0], v[1]))),
         ("force", error(vec![(a, action.clone()), (x, xi.clone())], &|v| swarm.actuate(v[0], v[1]))),
         ("move", error(vec![(x, xi.clone()), (a, action.clone())], &|v| swarm.advance(v[0], v[1]))),
-        ("limits", error(vec![(a, action)], &|v| swarm.saturate(v[0], v[0].tape().constant([size, agents], &alive)))),
+        (
+            "limits",
+            error(vec![(a, action), (x, xi.clone())], &|v| {
+                swarm.saturate(v[0], swarm.share(v[0].tape().constant([size, agents], &alive), v[1]))
+            }),
+        ),
         (
             "observe",
             error(vec![(f, z.clone()), (f, target.clone()), (x, xi.clone())], &|v| swarm.observe(v[0], v[1], v[2]).patch),

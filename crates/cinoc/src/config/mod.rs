@@ -55,6 +55,9 @@ pub struct SwarmConfig {
     pub u_limit: f64,
     /// Largest velocity.
     pub v_limit: f64,
+    /// Whether agents start in the middles of equal cells, one each, instead of on a lattice that the next two describe.
+    #[serde(default)]
+    pub start_in_cells: bool,
     /// Agents start on an even lattice this far from the walls.
     pub start_margin: f64,
     /// The same for any other number of agents than the trained one.

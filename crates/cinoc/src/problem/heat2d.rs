@@ -35,8 +35,12 @@ pub(super) fn paper() -> Config {
 pub(super) fn tune(config: &mut Config) {
     heat1d::tune_line(config);
     // Cell centres: from there sixteen steady pushes can hold a target about three times better than from the paper's places.
-    (config.swarm.start_margin, config.swarm.start_margin_other) = (0.125, 0.125);
-    config.observe.gain = 2.0;
+    config.swarm.start_in_cells = true;
+    // Sixteen in cells are no crowd; more push as strongly as sixteen would.
+    config.swarm.crowd = 2.2;
+    // Whoever does not know its place answers everywhere alike, so that other places need no learning.
+    config.observe.position = false;
+    config.observe.gain = 1.0;
     config.policy.convolutions = vec![];
     config.policy.branch = vec![64, 64];
     config.policy.odd = true;

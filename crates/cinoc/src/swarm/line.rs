@@ -1,5 +1,6 @@
 //! Mobile agents on an interval.
 
+use super::lattice::cell_middles;
 use super::{Advance, Compress, Features, Force1d, Fourier, Observation, Observe1d, Patch, Saturate, Share, Swarm};
 use crate::Real;
 use crate::config::{ObserveConfig, SwarmConfig};
@@ -54,6 +55,9 @@ impl Swarm for MobileLine {
 
     fn start(&self, agents: usize) -> Vec<Real> {
         let SwarmConfig { start_margin, start_margin_other, .. } = self.config;
+        if self.config.start_in_cells {
+            return cell_middles(&[1.0], agents);
+        }
         let margin = if agents == self.config.agents { start_margin } else { start_margin_other };
         let step = if agents > 1 { (1.0 - 2.0 * margin) / (agents - 1) as f64 } else { 0.0 };
         (0..agents).map(|i| (margin + i as f64 * step) as Real).collect()

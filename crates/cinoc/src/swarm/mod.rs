@@ -9,6 +9,7 @@ mod flow2d;
 mod force1d;
 mod force2d;
 mod fourier;
+mod lattice;
 mod line;
 mod nearest;
 mod observe1d;

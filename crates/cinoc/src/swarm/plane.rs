@@ -1,5 +1,6 @@
 //! Mobile agents on a rectangle.
 
+use super::lattice::cell_middles;
 use super::{
     Advance, Compress, Features, Force2d, Fourier, Nearest, Observation, Observe2d, Patch, Safety, Saturate, Share, Swarm,
 };
@@ -74,14 +75,17 @@ impl Swarm for MobilePlane {
         Features { patch, shared: false, position: 16 + self.nearest.iter().len() * Nearest::WIDTH }
     }
 
-    /// The first points, row by row, of the smallest square lattice that holds them all.
+    /// In the middles of cells, or on the first points, row by row, of the smallest square lattice that holds them all.
     fn start(&self, agents: usize) -> Vec<Real> {
         let SwarmConfig { start_margin, start_margin_other, .. } = self.config;
         let margin = if agents == self.config.agents { start_margin } else { start_margin_other };
         let side = (1..).find(|side| side * side >= agents).expect("a square above any number");
         let step = if side > 1 { (1.0 - 2.0 * margin) / (side - 1) as f64 } else { 0.0 };
         let place = |i: usize, axis: usize| ((margin + i as f64 * step) * self.lengths[axis] as f64) as Real;
-        let mut xi: Vec<Real> = (0..agents).flat_map(|i| [place(i / side, 0), place(i % side, 1)]).collect();
+        let mut xi: Vec<Real> = match self.config.start_in_cells {
+            true => cell_middles(&self.lengths, agents),
+            false => (0..agents).flat_map(|i| [place(i / side, 0), place(i % side, 1)]).collect(),
+        };
         self.settle(&mut xi);
         xi
     }

@@ -1,5 +1,6 @@
 //! Agents that stay where they are, on a line or in the plane.
 
+use super::lattice::cell_middles;
 use super::{Compress, Features, Force1d, Force2d, Fourier, Observation, Observe1d, Observe2d, Patch, Saturate, Share, Swarm};
 use crate::Real;
 use crate::config::{ObserveConfig, SwarmConfig};
@@ -64,11 +65,6 @@ impl<Observe, Force> Still<Observe, Force> {
     }
 }
 
-/// The middle of cell `i` of `count` equal ones.
-fn middle(i: usize, count: usize, length: Real) -> Real {
-    ((i as f64 + 0.5) * length as f64 / count as f64) as Real
-}
-
 impl<Observe: Op + 'static, Force: Op + 'static> Swarm for Still<Observe, Force> {
     fn dimensions(&self) -> usize {
         self.lengths.len()
@@ -82,15 +78,8 @@ impl<Observe: Op + 'static, Force: Op + 'static> Swarm for Still<Observe, Force>
         Features { patch: self.patch, shared: false, position: 8 * self.dimensions() }
     }
 
-    /// In the middles of equal cells. In the plane, in about as many columns as there are agents in each: a lattice if their number is a square.
     fn start(&self, agents: usize) -> Vec<Real> {
-        let &[width, height] = &self.lengths[..] else {
-            return (0..agents).map(|i| middle(i, agents, self.lengths[0])).collect();
-        };
-        let columns = (agents as f64).sqrt().round().max(1.0) as usize;
-        let in_column = |c: usize| (c + 1) * agents / columns - c * agents / columns;
-        let column = |c: usize| (0..in_column(c)).flat_map(move |i| [middle(c, columns, width), middle(i, in_column(c), height)]);
-        (0..columns).flat_map(column).collect()
+        cell_middles(&self.lengths, agents)
     }
 
     fn observe<'t>(&self, z: Var<'t>, target: Var<'t>, xi: Var<'t>) -> Observation<'t> {
