@@ -24,7 +24,7 @@ pub struct Request {
     pub seed: u64,
     /// Which instances: held-out ones for reports.
     pub stream: Stream,
-    /// Share of the agents that die halfway through.
+    /// Share of the agents that die halfway to the score.
     pub fail: f64,
 }
 
@@ -94,7 +94,7 @@ pub struct Report {
     pub instances: usize,
     /// Seed of the instances.
     pub seed: u64,
-    /// Share of the agents that die halfway through.
+    /// Share of the agents that die halfway to the score.
     pub fail: f64,
     /// The score under control.
     pub score: Summary,
@@ -217,7 +217,7 @@ pub fn prepare(problem: &Problem, request: &Request, indices: &[usize]) -> Rollo
         }
     }
     if request.fail > 0.0 {
-        rollout.batch.failure = Some((problem.ticks / 2, strength));
+        rollout.batch.failure = Some((problem.task.scored_at(problem.ticks) / 2, strength));
     }
     rollout
 }

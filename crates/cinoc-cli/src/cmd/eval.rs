@@ -17,7 +17,7 @@ pub struct Args {
     /// Numbers of agents, for example 10,20,40; default: the trained one.
     #[arg(long, value_delimiter = ',')]
     agents: Vec<usize>,
-    /// Share of the agents that die halfway through the episode, for example 0.3.
+    /// Share of the agents that die halfway to the moment of the score, for example 0.3.
     #[arg(long, default_value_t = 0.0)]
     fail: f64,
     /// How many held-out instances; default: 200, or 50 where they come from long chaotic runs.

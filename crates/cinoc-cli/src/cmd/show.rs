@@ -25,7 +25,7 @@ pub struct Args {
     /// Which held-out instance.
     #[arg(long, default_value_t = 0)]
     instance: usize,
-    /// Share of the agents that die halfway through the episode.
+    /// Share of the agents that die halfway to the moment of the score.
     #[arg(long, default_value_t = 0.0)]
     fail: f64,
     /// Change a setting of the problem, for example --set physics.length=64. May be repeated.

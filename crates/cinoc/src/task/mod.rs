@@ -124,6 +124,11 @@ pub trait Task: Send + Sync {
     /// Names of what is measured for reports; the first is the score.
     fn measures(&self) -> &[&'static str];
 
+    /// The tick after which the score of an episode of `ticks` is known. Agents that fail do so halfway to it.
+    fn scored_at(&self, ticks: usize) -> usize {
+        ticks
+    }
+
     /// What a measure of many instances comes to.
     fn reduction(&self, _measure: usize) -> Reduction {
         Reduction::Mean
