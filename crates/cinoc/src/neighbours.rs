@@ -1,6 +1,7 @@
 //! Pairs of agents that are near each other.
 
 use crate::Real;
+use std::ops::Range;
 
 /// Up to this many agents all pairs are looked at; beyond, only those in neighbouring cells.
 const FEW: usize = 64;
@@ -76,5 +77,79 @@ impl<'a> Cells<'a> {
                 }
             }
         }
+    }
+}
+
+/// Agents sorted into cells so that whoever is within reach of an agent is in one of three runs of consecutive agents. For sums over very many
+/// neighbours: runs are read without a look at who is where.
+pub struct Runs<'a> {
+    /// Positions in the order of cells; on a line the first are all zero.
+    pub xi: [&'a mut [Real]; 2],
+    /// The number each had before.
+    pub order: &'a mut [Real],
+    cells: [usize; 2],
+    /// Where the agents of each cell begin, and the end of the last.
+    first: &'a mut [Real],
+}
+
+impl<'a> Runs<'a> {
+    /// Numbers that `work` holds for so many agents.
+    pub const fn work(agents: usize) -> usize {
+        4 * agents + 1
+    }
+
+    /// Sorts agents `[.., d]` into cells at least `reach` wide. If it is infinite they keep their order.
+    pub fn new(xi: &[Real], d: usize, reach: Real, work: &'a mut [Real]) -> Self {
+        let agents = xi.len() / d;
+        let at = |m: usize, axis: usize| if d == 2 { xi[2 * m + axis] } else { [0.0, xi[m]][axis] };
+        let most = if d == 2 { (agents as f64).sqrt() as usize } else { agents };
+        let (mut cells, mut low, mut per_length) = ([1; 2], [0.0; 2], [0.0; 2]);
+        for axis in 2 - d..2 {
+            let all = || (0..agents).map(|m| at(m, axis));
+            low[axis] = all().fold(Real::INFINITY, Real::min);
+            let extent = all().fold(Real::NEG_INFINITY, Real::max) - low[axis];
+            cells[axis] = ((extent / reach) as usize).clamp(1, most);
+            per_length[axis] = if extent > 0.0 { cells[axis] as Real / extent } else { 0.0 };
+        }
+        let cell = |m: usize| {
+            let place = |axis: usize| (((at(m, axis) - low[axis]) * per_length[axis]) as usize).min(cells[axis] - 1);
+            place(0) * cells[1] + place(1)
+        };
+        let (order, rest) = work.split_at_mut(agents);
+        let (x, rest) = rest.split_at_mut(agents);
+        let (y, rest) = rest.split_at_mut(agents);
+        let first = &mut rest[..=cells[0] * cells[1]];
+        first.fill(0.0);
+        (0..agents).for_each(|m| first[cell(m)] += 1.0);
+        let mut end = 0.0;
+        for count in &mut *first {
+            end += *count;
+            *count = end;
+        }
+        // Filled from behind, each cell's mark ends where the cell begins.
+        for m in (0..agents).rev() {
+            let mark = &mut first[cell(m)];
+            *mark -= 1.0;
+            let place = *mark as usize;
+            (order[place], x[place], y[place]) = (m as Real, at(m, 0), at(m, 1));
+        }
+        Self { xi: [x, y], order, cells, first }
+    }
+
+    /// How many cells there are.
+    pub fn cells(&self) -> usize {
+        self.cells[0] * self.cells[1]
+    }
+
+    /// The agents of a cell, and the runs that hold everybody within reach of them (some may be empty).
+    pub fn around(&self, cell: usize) -> (Range<usize>, [Range<usize>; 3]) {
+        let [nx, ny] = self.cells;
+        let (a, b) = (cell / ny, cell % ny);
+        let begin = |a: usize, b: usize| self.first[a * ny + b] as usize;
+        let mut runs = [const { 0..0 }; 3];
+        for (run, a) in runs.iter_mut().zip(a.saturating_sub(1)..(a + 2).min(nx)) {
+            *run = begin(a, b.saturating_sub(1))..begin(a, (b + 2).min(ny));
+        }
+        (begin(a, b)..begin(a, b + 1), runs)
     }
 }

@@ -2,8 +2,11 @@
 
 use crate::Real;
 use crate::config::SwarmConfig;
-use crate::neighbours::near_pairs;
+use crate::neighbours::Runs;
 use cinoc_pde::Grid;
+use cinoc_tape::kernel::chunk::{LANES, load};
+use cinoc_tape::kernel::math::sum_lanes;
+use cinoc_tape::kernel::vectorise;
 use cinoc_tape::{Cotangents, Inputs, Op, Shape};
 use std::sync::Arc;
 
@@ -32,31 +35,132 @@ impl Share {
         Self { alone: alone as Real, reach: (6f64.sqrt() * sigma) as Real, around }
     }
 
-    /// Calls `f(i, j, difference of positions along each axis, squared distance)` for each pair of agents within reach.
-    fn pairs(&self, xi: &[Real], d: usize, work: &mut [Real], mut f: impl FnMut(usize, usize, [Real; 2], Real)) {
-        let apart = |i: usize, j: usize| {
-            let mut apart = [0.0; 2];
-            for c in 0..d {
-                apart[c] = xi[i * d + c] - xi[j * d + c];
-                if let Some(lengths) = &self.around {
-                    apart[c] -= lengths[c] * (apart[c] / lengths[c]).round();
-                }
-            }
-            apart
-        };
-        if self.around.is_none() {
-            return near_pairs(xi, d, self.reach, work, |i, j, squared| f(i, j, apart(i, j), squared));
-        }
-        for i in 0..xi.len() / d {
-            for j in i + 1..xi.len() / d {
-                let apart = apart(i, j);
-                let squared = apart[0] * apart[0] + apart[1] * apart[1];
-                if squared < self.reach * self.reach {
-                    f(i, j, apart, squared);
-                }
-            }
-        }
+    /// Agents in an order in which neighbours follow one another, with room for two more numbers of each; on a ring, as they are.
+    fn sorted<'a>(&self, xi: &[Real], d: usize, work: &'a mut [Real]) -> (Runs<'a>, [&'a mut [Real]; 2]) {
+        let agents = xi.len() / d;
+        let (own, work) = work.split_at_mut(2 * agents);
+        let (a, b) = own.split_at_mut(agents);
+        let reach = if self.around.is_some() { Real::INFINITY } else { self.reach };
+        (Runs::new(xi, d, reach, work), [a, b])
     }
+
+    fn ways(&self) -> Ways {
+        let length = |axis: usize| match &self.around {
+            Some(lengths) if lengths.len() == 2 => lengths[axis],
+            Some(lengths) => [0.0, lengths[0]][axis],
+            None => 0.0,
+        };
+        let ring = |axis: usize| [length(axis), if length(axis) > 0.0 { 1.0 / length(axis) } else { 0.0 }];
+        Ways { rings: [ring(0), ring(1)], per_reach: 1.0 / (self.reach * self.reach) }
+    }
+}
+
+/// Differences of positions, where there may be a way around: lengths of the domain and one over them, or zeros.
+#[derive(Clone, Copy)]
+struct Ways {
+    rings: [[Real; 2]; 2],
+    per_reach: Real,
+}
+
+impl Ways {
+    /// Differences along x and y, and `1 − |d|²/reach²` or zero. Inside vectors: plain arithmetic, and rounding only `AROUND` rings.
+    #[inline(always)]
+    fn apart<const AROUND: bool>(&self, from: [Real; 2], to: [Real; 2]) -> [Real; 3] {
+        let (mut dx, mut dy) = (from[0] - to[0], from[1] - to[1]);
+        if AROUND {
+            dx -= self.rings[0][0] * nearest_whole(dx * self.rings[0][1]);
+            dy -= self.rings[1][0] * nearest_whole(dy * self.rings[1][1]);
+        }
+        [dx, dy, (1.0 - (dx * dx + dy * dy) * self.per_reach).max(0.0)]
+    }
+
+    /// `Σ life·near²` over a run.
+    #[inline(always)]
+    fn crowd<const AROUND: bool>(&self, at: [Real; 2], [x, y, lives]: [&[Real]; 3]) -> Real {
+        let mut sums = [0.0; LANES];
+        for j in (0..x.len()).step_by(LANES) {
+            let (x, y, life) = (load(x, j), load(y, j), load(lives, j));
+            for l in 0..LANES {
+                let [_, _, near] = self.apart::<AROUND>(at, [x[l], y[l]]);
+                sums[l] += life[l] * near * near;
+            }
+        }
+        sum_lanes(sums)
+    }
+
+    /// `Σ near·(life·own bar + own life·bar)·d` over a run, along x and y.
+    #[inline(always)]
+    fn pull<const AROUND: bool>(&self, at: [Real; 2], own: [Real; 2], [x, y, lives, bars]: [&[Real]; 4]) -> [Real; 2] {
+        let mut sums = [[0.0; LANES]; 2];
+        for j in (0..x.len()).step_by(LANES) {
+            let (x, y, life, bar) = (load(x, j), load(y, j), load(lives, j), load(bars, j));
+            for l in 0..LANES {
+                let [dx, dy, near] = self.apart::<AROUND>(at, [x[l], y[l]]);
+                let felt = near * (life[l] * own[1] + own[0] * bar[l]);
+                sums[0][l] += felt * dx;
+                sums[1][l] += felt * dy;
+            }
+        }
+        [sum_lanes(sums[0]), sum_lanes(sums[1])]
+    }
+
+    fn crowds<const AROUND: bool>(&self, runs: &Runs, lives: &[Real], crowd: &mut [Real]) {
+        let [x, y] = [&*runs.xi[0], &*runs.xi[1]];
+        vectorise(
+            #[inline(always)]
+            || {
+                for cell in 0..runs.cells() {
+                    let (own, beside) = runs.around(cell);
+                    for i in own {
+                        let mut sum = 0.0;
+                        for run in &beside {
+                            let run = run.start..run.end;
+                            sum += self.crowd::<AROUND>([x[i], y[i]], [&x[run.clone()], &y[run.clone()], &lives[run]]);
+                        }
+                        crowd[runs.order[i] as usize] = sum;
+                    }
+                }
+            },
+        );
+    }
+
+    fn pulls<const AROUND: bool>(&self, runs: &Runs, lives: &[Real], bars: &[Real], d: usize, xi_bar: &mut [Real]) {
+        let [x, y] = [&*runs.xi[0], &*runs.xi[1]];
+        let slope = -4.0 * self.per_reach;
+        vectorise(
+            #[inline(always)]
+            || {
+                for cell in 0..runs.cells() {
+                    let (own, beside) = runs.around(cell);
+                    for i in own {
+                        let mut sum = [0.0; 2];
+                        for run in &beside {
+                            let run = run.start..run.end;
+                            let rows = [&x[run.clone()], &y[run.clone()], &lives[run.clone()], &bars[run]];
+                            let found = self.pull::<AROUND>([x[i], y[i]], [lives[i], bars[i]], rows);
+                            sum[0] += found[0];
+                            sum[1] += found[1];
+                        }
+                        let m = runs.order[i] as usize;
+                        for c in 0..d {
+                            xi_bar[m * d + c] += slope * sum[c + 2 - d];
+                        }
+                    }
+                }
+            },
+        );
+    }
+}
+
+/// The nearest whole number to one of moderate size, by letting the digits behind the point fall off: in vectors, unlike `round`.
+#[inline(always)]
+fn nearest_whole(x: Real) -> Real {
+    const SHIFT: Real = 1.5 / Real::EPSILON;
+    (x + SHIFT) - SHIFT
+}
+
+fn alive(strength: Real) -> Real {
+    if strength > 0.0 { 1.0 } else { 0.0 }
 }
 
 impl Op for Share {
@@ -75,20 +179,20 @@ impl Op for Share {
     }
 
     fn scratch(&self, x: &[Shape]) -> usize {
-        3 * x[0].last()
+        let agents = x[0].last();
+        2 * agents + Runs::work(agents)
     }
 
     fn forward(&self, x: &Inputs, y: &mut [Real], crowds: &mut [Real], work: &mut [Real]) {
         let &[_, agents, d] = x.shape(1).sizes() else { unreachable!("checked") };
         let instances = x[0].chunks_exact(agents).zip(x[1].chunks_exact(agents * d));
         for ((strength, xi), crowd) in instances.zip(crowds.chunks_exact_mut(agents)) {
-            crowd.fill(1.0);
-            self.pairs(xi, d, work, |i, j, _, squared| {
-                let near = 1.0 - squared / (self.reach * self.reach);
-                let weight = near * near;
-                crowd[i] += if strength[j] > 0.0 { weight } else { 0.0 };
-                crowd[j] += if strength[i] > 0.0 { weight } else { 0.0 };
-            });
+            let (runs, [lives, _]) = self.sorted(xi, d, work);
+            lives.iter_mut().zip(&*runs.order).for_each(|(lives, &m)| *lives = alive(strength[m as usize]));
+            match self.around {
+                Some(_) => self.ways().crowds::<true>(&runs, lives, crowd),
+                None => self.ways().crowds::<false>(&runs, lives, crowd),
+            }
         }
         for ((y, strength), crowd) in y.iter_mut().zip(&x[0]).zip(&*crowds) {
             *y = strength / (crowd / self.alone).max(1.0);
@@ -103,25 +207,21 @@ impl Op for Share {
             }
         }
         let Some(bar) = bars.get(1) else { return };
-        let (crowd_bar, work) = work.split_at_mut(agents);
         for (b, (bar, xi)) in bar.chunks_exact_mut(agents * d).zip(x[1].chunks_exact(agents * d)).enumerate() {
             let here = b * agents..(b + 1) * agents;
             let (strength, crowd, y_bar) = (&x[0][here.clone()], &crowds[here.clone()], &y_bar[here]);
-            for (i, crowd_bar) in crowd_bar.iter_mut().enumerate() {
+            let (runs, [lives, crowd_bar]) = self.sorted(xi, d, work);
+            for (i, &m) in runs.order.iter().enumerate() {
+                let m = m as usize;
+                lives[i] = alive(strength[m]);
                 // y = s·alone/crowd
-                let shares = crowd[i] > self.alone;
-                *crowd_bar = if shares { -y_bar[i] * strength[i] * self.alone / (crowd[i] * crowd[i]) } else { 0.0 };
+                let shares = crowd[m] > self.alone;
+                crowd_bar[i] = if shares { -y_bar[m] * strength[m] * self.alone / (crowd[m] * crowd[m]) } else { 0.0 };
             }
-            self.pairs(xi, d, work, |i, j, apart, squared| {
-                let reached = self.reach * self.reach;
-                let felt =
-                    if strength[j] > 0.0 { crowd_bar[i] } else { 0.0 } + if strength[i] > 0.0 { crowd_bar[j] } else { 0.0 };
-                let slope = -4.0 * (1.0 - squared / reached) / reached * felt;
-                for c in 0..d {
-                    bar[i * d + c] += slope * apart[c];
-                    bar[j * d + c] -= slope * apart[c];
-                }
-            });
+            match self.around {
+                Some(_) => self.ways().pulls::<true>(&runs, lives, crowd_bar, d, bar),
+                None => self.ways().pulls::<false>(&runs, lives, crowd_bar, d, bar),
+            }
         }
     }
 }
