@@ -4,7 +4,7 @@ use crate::Real;
 use crate::random::{Rng, Stream};
 use crate::run::cache;
 use crate::task::Use;
-use cinoc_pde::sampler::settle;
+use cinoc_pde::sampler::{refine, settle};
 use cinoc_pde::{Grid, Stepper};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -18,6 +18,8 @@ pub struct Recipe {
     pub name: String,
     /// The free equation.
     pub stepper: Box<dyn Stepper>,
+    /// The grid that states are shown on, as fine as that of the equation or finer.
+    pub shown_on: Grid,
     /// Where a run starts.
     pub begin: Begin,
     /// Steps from the start of a run to its first state.
@@ -143,8 +145,9 @@ impl Pool {
                 (order[rng.index as usize % size], rng.index as usize >= size)
             }
         };
-        let state = &self.states(purpose)[chosen * nodes..][..nodes];
-        if again { moved(self.recipe.stepper.grid(), state, self.recipe.mirror, rng) } else { state.to_vec() }
+        let (grid, state) = (self.recipe.stepper.grid(), &self.states(purpose)[chosen * nodes..][..nodes]);
+        let state = if again { moved(grid, state, self.recipe.mirror, rng) } else { state.to_vec() };
+        refine(grid, &self.recipe.shown_on, &state)
     }
 }
 

@@ -121,3 +121,25 @@ fn without_positions_agents_are_exchangeable() {
     let off = ends[0].iter().zip(&back).fold(0.0, |a: Real, (x, y)| a.max((x - y).abs()));
     assert!(off < 1e-4, "off by {off}");
 }
+
+/// Of all waves that a lattice of agents does not feel, staggered rows leave only shorter ones than a square lattice does.
+#[test]
+fn staggered_rows_feel_longer_waves() {
+    let longest_unfelt = |staggered: bool| {
+        let config = config("ks2d", &[&format!("swarm.staggered={staggered}")]);
+        let (length, xi) = (config.physics["length"], Problem::new(config).expect("a problem").swarm.start(100));
+        let mut unfelt: f64 = f64::INFINITY;
+        for (nx, ny) in (-6i32..=6).flat_map(|nx| (0..=6).map(move |ny| (nx, ny))).filter(|&n| n != (0, 0)) {
+            let phase = |at: &[Real]| std::f64::consts::TAU * (nx as f64 * at[0] as f64 + ny as f64 * at[1] as f64) / length;
+            // The worst phase of a wave: half the mean of 1 − |Σ exp(2i·phase)|/M is what the agents feel of its square.
+            let [c, s] = [f64::cos, f64::sin].map(|f| xi.chunks_exact(2).map(|at| f(2.0 * phase(at))).sum::<f64>());
+            if 1.0 - c.hypot(s) / 100.0 < 0.05 {
+                unfelt = unfelt.min(std::f64::consts::TAU / length * (nx as f64).hypot(ny as f64));
+            }
+        }
+        unfelt
+    };
+    let (square, rows) = (longest_unfelt(false), longest_unfelt(true));
+    assert!(square < 1.0, "on the square lattice a growing wave (below 1) is not felt: {square}");
+    assert!(rows > 1.0, "in staggered rows every growing wave is felt: {rows}");
+}

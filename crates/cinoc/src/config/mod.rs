@@ -58,6 +58,9 @@ pub struct SwarmConfig {
     /// Whether agents start in the middles of equal cells, one each, instead of on a lattice that the next two describe.
     #[serde(default)]
     pub start_in_cells: bool,
+    /// Whether agents that stay in place stand in rows shifted against each other, instead of in the middles of square cells.
+    #[serde(default)]
+    pub staggered: bool,
     /// Agents start on an even lattice this far from the walls.
     pub start_margin: f64,
     /// The same for any other number of agents than the trained one.

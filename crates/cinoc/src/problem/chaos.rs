@@ -12,16 +12,26 @@ use cinoc_pde::{Grid, Stepper};
 
 /// The settings that a chaotic problem starts from: those of `heat1d` without motion.
 ///
-/// `settle` and `apart` are times: from the start of a run to its first state, and from one state to the next.
+/// `settle` and `apart` are times: from the start of a run to its first state, and from one state to the next; `nodes` along each axis is the
+/// grid of the runs if it is not 0, so that a finer one can be given the same states.
 pub(super) fn paper(problem: &str, physics: Numbers, cost: [f64; 2], [settle, apart, per_run]: [f64; 3]) -> Config {
     let mut config = heat1d::paper();
     config.problem = problem.into();
     config.physics = physics;
-    config.cost = numbers([("track", cost[0]), ("effort", cost[1])]);
-    config.data = numbers([("settle", settle), ("apart", apart), ("per_run", per_run)]);
+    config.cost = numbers([("track", cost[0]), ("effort", cost[1]), ("last", 0.0)]);
+    config.data = numbers([("settle", settle), ("apart", apart), ("per_run", per_run), ("nodes", 0.0)]);
     // Agents stay in the middles of their cells, whatever these say.
     (config.swarm.start_margin, config.swarm.start_margin_other, config.swarm.v_limit) = (0.0, 0.0, 1.0);
     config
+}
+
+/// What helps on every torus: agents that answer everywhere alike, push less where they are many, and learn with stronger pushes too.
+pub(super) fn tune(config: &mut Config) {
+    config.policy.fusion = "product".into();
+    config.observe.position = false;
+    config.swarm.crowd = 1.0;
+    // Too strong an answer makes a field at rest flutter, and costs little over a whole episode; pushes up to four times as strong make it dear.
+    (config.train.strength, config.train.strength_share) = ([1.0, 4.0], 0.5);
 }
 
 /// How many states there are for training, validation and test.
@@ -37,6 +47,7 @@ pub(super) fn sizes(config: &mut Config, [train, validation, test]: [usize; 3]) 
 /// The pool of a configuration: runs of `stepper` from `begin`.
 pub(super) fn pool(
     config: &Config,
+    shown_on: &Grid,
     stepper: impl Stepper + 'static,
     begin: impl Fn(&mut Rng) -> Vec<Real> + Send + Sync + 'static,
     mirror: Real,
@@ -49,16 +60,18 @@ pub(super) fn pool(
         apart: steps(data("apart")),
         per_run: data("per_run") as usize,
         sizes: ["train_states", "validation_states", "test_states"].map(|name| data(name) as usize),
+        shown_on: shown_on.clone(),
         stepper: Box::new(stepper),
         begin: Box::new(begin),
         mirror,
     })
 }
 
-/// The torus of a configuration.
-pub(super) fn torus(config: &Config) -> Grid {
-    let physics = |name| number(&config.physics, name);
-    Grid::torus([physics("nodes") as usize; 2], [physics("length") as Real; 2])
+/// The torus of a configuration, and that of the runs that its states come from.
+pub(super) fn tori(config: &Config) -> [Grid; 2] {
+    let (nodes, length) = (number(&config.physics, "nodes"), number(&config.physics, "length") as Real);
+    let coarser = number(&config.data, "nodes");
+    [nodes, if coarser > 0.0 { coarser } else { nodes }].map(|nodes| Grid::torus([nodes as usize; 2], [length; 2]))
 }
 
 /// Puts a problem together.
@@ -85,6 +98,10 @@ pub(super) fn check(config: &Config) -> Result<(), Error> {
     let nodes = number(&config.physics, "nodes");
     if nodes % 16.0 != 0.0 {
         return bad("physics.nodes".into(), nodes, "a multiple of 16, like 64 or 128");
+    }
+    let coarser = number(&config.data, "nodes");
+    if coarser != 0.0 && (coarser % 16.0 != 0.0 || coarser > nodes || coarser < 0.0 || config.problem == "ks1d") {
+        return bad("data.nodes".into(), coarser, "0, or in the plane a multiple of 16 up to physics.nodes");
     }
     if let Some(&substeps) = config.physics.get("substeps")
         && (substeps < 0.0 || substeps.fract() != 0.0)

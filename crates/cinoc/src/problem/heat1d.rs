@@ -26,6 +26,7 @@ pub(super) fn paper() -> Config {
             u_limit: 40.0,
             v_limit: 2.0,
             start_in_cells: false,
+            staggered: false,
             start_margin: 0.2,
             start_margin_other: 0.1,
             safety: false,

@@ -30,8 +30,20 @@ pub(super) fn paper() -> Config {
     config
 }
 
-/// Our recipe.
+/// Our recipe; `docs/training.md` says what each change is worth.
 pub(super) fn tune(config: &mut Config) {
+    small_branch(config);
+    // A square lattice of a hundred agents does not feel one of the waves that grow; in staggered rows they feel all.
+    config.swarm.staggered = true;
+    // The score is the energy at the end; most of the mean is that of the beginning.
+    config.cost.insert("last".into(), 1000.0);
+    let train = &mut config.train;
+    (train.rate, train.warmup, train.updates, train.validate_every) = (2e-3, 10, 160, 20);
+}
+
+/// What helps on every torus, and a branch without convolutions.
+pub(super) fn small_branch(config: &mut Config) {
+    chaos::tune(config);
     config.policy.convolutions = vec![];
     config.policy.branch = vec![64, 64];
 }
@@ -39,16 +51,16 @@ pub(super) fn tune(config: &mut Config) {
 /// The problem of a configuration.
 pub(super) fn build(config: Config) -> Problem {
     let physics = |name| number(&config.physics, name);
-    let (grid, tick) = (chaos::torus(&config), physics("dt"));
+    let ([grid, coarser], tick) = (chaos::tori(&config), physics("dt"));
     let begin = {
-        let grid = grid.clone();
+        let grid = coarser.clone();
         move |rng: &mut Rng| {
             let phases = std::array::from_fn(|_| rng.uniform(0.0, TAU));
             waves_with_noise(&grid, phases, &rng.normals(grid.count()))
         }
     };
-    let free = KuramotoSivashinsky2d::stepper(grid.clone(), tick, FREE_SUBSTEPS);
-    let pool = chaos::pool(&config, free, begin, 1.0);
+    let free = KuramotoSivashinsky2d::stepper(coarser, tick, FREE_SUBSTEPS);
+    let pool = chaos::pool(&config, &grid, free, begin, 1.0);
     let stepper = KuramotoSivashinsky2d::stepper(grid.clone(), tick, (physics("substeps") as usize).max(1));
     let swarm = StillPlane::new(&grid, &config.swarm, &config.observe);
     chaos::assemble(config, stepper, swarm, pool, Square::EnergyLast)

@@ -6,6 +6,7 @@ use crate::config::{Config, number};
 use crate::random::Rng;
 use crate::swarm::StillPlane;
 use crate::task::Square;
+use cinoc_pde::Grid;
 use cinoc_pde::equation::Vorticity2d;
 use cinoc_pde::sampler::random_vorticity;
 use cinoc_pde::stepper::Substeps;
@@ -33,28 +34,31 @@ pub(super) fn paper() -> Config {
     config
 }
 
-/// Our recipe: as many substeps as the flow asks for.
+/// Our recipe, with as many substeps as the flow asks for.
 pub(super) fn tune(config: &mut Config) {
-    ks2d::tune(config);
+    ks2d::small_branch(config);
+    config.cost.insert("last".into(), 20.0);
+    let train = &mut config.train;
+    (train.rate, train.warmup, train.updates, train.validate_every) = (1e-3, 10, 100, 10);
     config.physics.insert("substeps".into(), 0.0);
 }
 
 /// The problem of a configuration.
 pub(super) fn build(config: Config) -> Problem {
     let physics = |name| number(&config.physics, name);
-    let grid = chaos::torus(&config);
-    let stepper = |substeps| Vorticity2d::stepper(grid.clone(), physics("nu"), physics("dt"), substeps);
+    let [grid, coarser] = chaos::tori(&config);
+    let stepper = |grid: &Grid, substeps| Vorticity2d::stepper(grid.clone(), physics("nu"), physics("dt"), substeps);
     let by_flow = Substeps::Courant(Vorticity2d::COURANT);
     let begin = {
-        let grid = grid.clone();
+        let grid = coarser.clone();
         move |rng: &mut Rng| random_vorticity(&grid, PEAK, ENERGY, &rng.normals(grid.count()))
     };
     // The mirror image of a flow turns the other way.
-    let pool = chaos::pool(&config, stepper(by_flow), begin, -1.0);
+    let pool = chaos::pool(&config, &grid, stepper(&coarser, by_flow), begin, -1.0);
     let substeps = match physics("substeps") as usize {
         0 => by_flow,
         fixed => Substeps::Fixed(fixed),
     };
-    let (stepper, swarm) = (stepper(substeps), StillPlane::new(&grid, &config.swarm, &config.observe));
+    let (stepper, swarm) = (stepper(&grid, substeps), StillPlane::new(&grid, &config.swarm, &config.observe));
     chaos::assemble(config, stepper, swarm, pool, Square::EnstrophyLast)
 }

@@ -1,6 +1,6 @@
 //! Agents that stay where they are, on a line or in the plane.
 
-use super::lattice::cell_middles;
+use super::lattice::{cell_middles, staggered};
 use super::{Compress, Features, Force1d, Force2d, Fourier, Observation, Observe1d, Observe2d, Patch, Saturate, Share, Swarm};
 use crate::Real;
 use crate::config::{ObserveConfig, SwarmConfig};
@@ -12,6 +12,7 @@ use std::sync::Arc;
 /// Agents that push (a Gaussian bump) from the middle of a cell of their own. `Observe` is how they see, `Force` how they push.
 pub struct Still<Observe, Force> {
     lengths: Vec<Real>,
+    staggered: bool,
     patch: Patch,
     observe: Arc<Observe>,
     compress: Option<Arc<Compress>>,
@@ -54,6 +55,7 @@ impl<Observe, Force> Still<Observe, Force> {
     fn with(grid: &Grid, swarm: &SwarmConfig, settings: &ObserveConfig, patch: Patch, observe: Observe, force: Force) -> Self {
         Self {
             lengths: grid.lengths.clone(),
+            staggered: swarm.staggered,
             patch,
             observe: Arc::new(observe),
             compress: (settings.compress > 0.0).then(|| Arc::new(Compress::new(settings.compress * settings.gain))),
@@ -79,7 +81,7 @@ impl<Observe: Op + 'static, Force: Op + 'static> Swarm for Still<Observe, Force>
     }
 
     fn start(&self, agents: usize) -> Vec<Real> {
-        cell_middles(&self.lengths, agents)
+        if self.staggered { staggered(&self.lengths, agents) } else { cell_middles(&self.lengths, agents) }
     }
 
     fn observe<'t>(&self, z: Var<'t>, target: Var<'t>, xi: Var<'t>) -> Observation<'t> {

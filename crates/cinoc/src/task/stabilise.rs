@@ -22,6 +22,8 @@ pub enum Square {
 pub struct Stabilise {
     pool: Pool,
     weights: [f64; 2],
+    /// What the square at the end costs beside its share of the mean.
+    last: f64,
     measures: [&'static str; 2],
     error: Arc<SquaredError>,
     effort: Arc<Effort>,
@@ -33,6 +35,7 @@ impl Stabilise {
         Self {
             pool,
             weights: [number(cost, "track"), number(cost, "effort")],
+            last: number(cost, "last"),
             measures: match square {
                 Square::EnergyMean => ["energy_mean", "energy_last"],
                 Square::EnergyLast => ["energy_last", "energy_mean"],
@@ -63,8 +66,9 @@ impl Task for Stabilise {
         &["track", "effort"]
     }
 
-    fn weight(&self, term: usize, _: usize, ticks: usize) -> f64 {
-        self.weights[term] / ticks as f64
+    fn weight(&self, term: usize, tick: usize, ticks: usize) -> f64 {
+        let last = if term == 0 && tick == ticks { self.last } else { 0.0 };
+        self.weights[term] / ticks as f64 + last
     }
 
     fn cost<'t>(&self, after: &After<'t>, add: &mut dyn FnMut(Var<'t>)) {
