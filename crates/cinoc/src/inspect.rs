@@ -195,7 +195,7 @@ pub fn timing(config: &Config, threads: usize, updates: usize) -> Result<Timing,
     Ok(Timing {
         update,
         forward,
-        steps_per_second: (train.batch * problem.ticks * problem.substeps) as f64 / bare,
+        steps_per_second: (train.batch * problem.ticks * problem.substeps * problem.stepper.substeps()) as f64 / bare,
         // Forward once, backward twice: by the inputs and by the weights.
         flops: (3 * policy.flops(agents) * decisions) as f64,
         peak: peaks.iter().sum(),

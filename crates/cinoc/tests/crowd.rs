@@ -4,7 +4,7 @@ mod common;
 
 use cinoc::Real;
 use cinoc::problem::Problem;
-use cinoc::swarm::{Saturate, Share};
+use cinoc::swarm::{Saturate, SaturateLength, Share};
 use cinoc_pde::Grid;
 use cinoc_tape::check::{assert_derivative, noise};
 use cinoc_tape::{Memory, Tape};
@@ -28,6 +28,8 @@ fn derivatives_of_shared_strengths() {
     let saturate = Arc::new(Saturate::new(vec![40.0, 5.0, 5.0]));
     let (raw, strength) = (noise(12, 5), [1.0, 0.5, 2.0, 0.3]);
     assert_derivative(&[(&[1, 4, 3], &raw), (&[1, 4], &strength)], |v| v[0].tape().record(&saturate, [v[0], v[1]]));
+    let saturate = Arc::new(SaturateLength::new(0.8));
+    assert_derivative(&[(&[1, 4, 2], &raw[..8]), (&[1, 4], &strength)], |v| v[0].tape().record(&saturate, [v[0], v[1]]));
 }
 
 /// Two at one place do half each; the dead do not count and stay dead; who is alone does all.

@@ -75,6 +75,9 @@ pub struct SwarmConfig {
     /// push less, so that many push as strongly as a few; 0: they never do.
     #[serde(default)]
     pub crowd: f64,
+    /// How far others count, in widths of a push: 1 where pushes overlap, more where agents stand too far apart for that.
+    #[serde(default = "whole")]
+    pub crowd_width: f64,
 }
 
 /// What an agent sees.

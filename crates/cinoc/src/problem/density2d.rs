@@ -79,6 +79,9 @@ pub(super) fn tune(config: &mut Config) {
     train.schedule = "warmup-cosine".into();
     (train.rate_start, train.rate, train.rate_end, train.warmup) = (1e-4, 2e-3, 0.0, 20);
     (train.updates, train.average, train.validate_every) = (200, 0.95, 20);
+    // Whoever has learned from other places, and blows less among many, can be one of many.
+    train.start_jitter = 0.2;
+    config.swarm.crowd = 1.5;
 }
 
 /// What the network needs when agents see patches instead of the whole field.

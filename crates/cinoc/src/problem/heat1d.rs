@@ -32,6 +32,7 @@ pub(super) fn paper() -> Config {
             safety: false,
             clearance: 0.005,
             crowd: 0.0,
+            crowd_width: 1.0,
         },
         observe: ObserveConfig {
             points: 20,

@@ -1,7 +1,8 @@
 //! Mobile agents on a plane that blow.
 
 use super::{
-    Advance, Compress, Directions, Features, Flow2d, Fourier, Observation, Observe2d, ObserveField, Patch, SaturateLength, Swarm,
+    Advance, Compress, Directions, Features, Flow2d, Fourier, Observation, Observe2d, ObserveField, Patch, SaturateLength, Share,
+    Swarm,
 };
 use crate::Real;
 use crate::config::{ObserveConfig, SwarmConfig};
@@ -31,6 +32,7 @@ pub struct BlowingPlane {
     fourier: Arc<Fourier>,
     moments: Arc<Moments>,
     directions: Arc<Directions>,
+    share: Option<Arc<Share>>,
     saturate: Arc<SaturateLength>,
     flow: Arc<Flow2d>,
     advance: Arc<Advance>,
@@ -63,6 +65,7 @@ impl BlowingPlane {
             fourier: Arc::new(Fourier::new(&grid.lengths, PI)),
             moments: Arc::new(Moments::new(grid)),
             directions: Arc::new(Directions),
+            share: Share::of(grid, swarm),
             saturate: Arc::new(SaturateLength::new(swarm.v_limit)),
             flow: Arc::new(Flow2d::new(grid, swarm.sigma, gain)),
             advance: Arc::new(Advance::new(step as Real, real(home.low), real(home.high))),
@@ -113,6 +116,10 @@ impl Swarm for BlowingPlane {
         }
         let directions = tape.record(&self.directions, [xi, z.apply(&self.moments), target.apply(&self.moments)]);
         Observation { patch, position: xi.apply(&self.fourier).join(directions) }
+    }
+
+    fn share<'t>(&self, strength: Var<'t>, xi: Var<'t>) -> Var<'t> {
+        self.share.as_ref().map_or(strength, |share| strength.tape().record(share, [strength, xi]))
     }
 
     fn saturate<'t>(&self, raw: Var<'t>, strength: Var<'t>) -> Var<'t> {

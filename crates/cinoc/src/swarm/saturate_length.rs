@@ -44,6 +44,12 @@ impl Op for SaturateLength {
     }
 
     fn vjp(&self, x: &Inputs, _: &[Real], y_bar: &[Real], _: &[Real], bars: &mut Cotangents, _: &mut [Real]) {
+        if let Some(strength_bar) = bars.get(1) {
+            for (m, (strength_bar, y_bar)) in strength_bar.iter_mut().zip(y_bar.chunks_exact(2)).enumerate() {
+                let (v, factor) = Self::unit(&x[0][2 * m..][..2]);
+                *strength_bar += self.limit * factor * (v[0] * y_bar[0] + v[1] * y_bar[1]);
+            }
+        }
         let Some(raw_bar) = bars.get(0) else { return };
         for (m, (raw_bar, y_bar)) in raw_bar.chunks_exact_mut(2).zip(y_bar.chunks_exact(2)).enumerate() {
             let (v, factor) = Self::unit(&x[0][2 * m..][..2]);

@@ -26,7 +26,7 @@ pub struct Share {
 impl Share {
     /// What a configuration asks for, if anything.
     pub fn of(grid: &Grid, config: &SwarmConfig) -> Option<Arc<Self>> {
-        (config.crowd > 0.0).then(|| Arc::new(Self::new(grid, config.sigma, config.crowd)))
+        (config.crowd > 0.0).then(|| Arc::new(Self::new(grid, config.crowd_width * config.sigma, config.crowd)))
     }
 
     /// For pushes of width `sigma` on `grid`; a crowd up to `alone` is none.
