@@ -10,6 +10,10 @@ const BUILT_IN: &[(&str, &[u8])] = &[
     ("fkpp1d", include_bytes!("../../../models/fkpp1d.safetensors")),
     ("heat2d", include_bytes!("../../../models/heat2d.safetensors")),
     ("heat2d_obstacles", include_bytes!("../../../models/heat2d_obstacles.safetensors")),
+    ("ks1d", include_bytes!("../../../models/ks1d.safetensors")),
+    ("ks2d", include_bytes!("../../../models/ks2d.safetensors")),
+    ("turbulence2d", include_bytes!("../../../models/turbulence2d.safetensors")),
+    ("density2d", include_bytes!("../../../models/density2d.safetensors")),
 ];
 
 /// Names of the models inside the program.

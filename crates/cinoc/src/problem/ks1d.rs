@@ -18,6 +18,7 @@ pub(super) fn paper() -> Config {
     (config.swarm.agents, config.swarm.sigma, config.swarm.u_limit) = (8, 1.0, 1.0);
     // Four grid spacings.
     config.observe.window = 0.6875;
+    config.train.shard = 16;
     config
 }
 
@@ -25,7 +26,6 @@ pub(super) fn paper() -> Config {
 pub(super) fn tune(config: &mut Config) {
     chaos::tune(config);
     config.train.updates = 300;
-    config.train.shard = 16;
 }
 
 /// The problem of a configuration.
