@@ -33,7 +33,7 @@ pub fn parts(problem: &Problem) -> Vec<(&'static str, f64)> {
     // Away from zero, where a density has a kink.
     let inner: Vec<Real> = z.iter().map(|z| 0.05 + 0.9 * z).collect();
     // Interpolation and clamps have kinks: steps small enough not to cross one, large enough for the precision at hand.
-    let step = if cfg!(feature = "f64") { 1e-6 } else { 2e-4 };
+    let step = if cfg!(feature = "f64") { 1e-7 } else { 2e-4 };
     let error = |point: Point, f: &cinoc_tape::check::Function| {
         let mut found: Vec<f64> = (0..5).map(|seed| compare(&point, f, step, seed).error).collect();
         found.sort_by(f64::total_cmp);
