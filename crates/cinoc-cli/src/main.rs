@@ -32,7 +32,7 @@ enum Command {
     Bench(cmd::bench::Args),
     /// Time a tick of ever larger swarms and grids.
     Scale(cmd::scale::Args),
-    /// Test this installation, in under a minute.
+    /// Test this installation, in a minute or two.
     Verify(cmd::verify::Args),
 }
 
