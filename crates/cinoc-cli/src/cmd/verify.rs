@@ -42,6 +42,8 @@ impl Args {
             let sweep = inspect::sweep(&config, 10, &[1e-2, 1e-3, 1e-4])?;
             let best = sweep.into_iter().map(|(_, e)| e).fold(f64::INFINITY, f64::min);
             say(format!("{name}: gradient by all parameters"), best < 1e-2, format!("error {}", short(best)));
+            let mut config = defaults(name, Preset::Tuned)?;
+            inspect::hasten(&mut config);
             let (first, last, same) = short_training(&config)?;
             say(format!("{name}: twelve updates lower the cost"), last < first, format!("{} to {}", short(first), short(last)));
             say(format!("{name}: one and three threads"), same, "the same bits".into());
@@ -52,8 +54,11 @@ impl Args {
             let agents = problem.config.swarm.agents;
             let request = Request { agents, instances: 20, seed: 0, stream: Stream::Test, fail: 0.0 };
             let row = report(&problem, &*policy, &model.params, name, &request, &pool(0));
-            let found = format!("{} of uncontrolled on 20 held-out instances", short(row.ratio));
-            say(format!("{name}: trained model controls"), row.ratio < 0.05 && row.diverged == 0, found);
+            let promised = library::promised(name).unwrap_or(0.0);
+            let found =
+                format!("{} of uncontrolled on 20 held-out instances, its card says {}", short(row.ratio), short(promised));
+            // Twenty other instances than those of the card: the mean of so few scatters.
+            say(format!("{name}: trained model controls"), row.ratio < 2.0 * promised && row.diverged == 0, found);
         }
         if failed > 0 {
             bail!("{failed} checks failed; please report the lines above together with your processor's name");
@@ -65,21 +70,23 @@ impl Args {
     }
 }
 
-/// Cost before and after twelve short updates, and whether one and three threads agree to the bit.
+/// Cost of one batch before and after twelve short updates, and whether one and three threads agree to the bit.
 fn short_training(config: &cinoc::Config) -> Result<(f64, f64, bool)> {
     let mut config = config.clone();
     config.physics.insert("ticks".into(), 30.0);
     (config.train.batch, config.train.shard, config.train.updates, config.train.validate_instances) = (6, 2, 12, 4);
-    let run = |threads: usize| -> Result<(f64, f64, Vec<cinoc::Real>)> {
+    config.train.validate_agents.clear();
+    let run = |threads: usize| -> Result<Trainer> {
         let mut trainer = Trainer::new(Problem::new(config.clone())?, 0, threads)?;
-        let mut costs = Vec::new();
         while !trainer.finished() {
-            costs.push(trainer.step()?.cost);
+            trainer.step()?;
         }
-        // Batches differ from update to update, so three are compared with three.
-        let mean = |costs: &[f64]| costs.iter().sum::<f64>() / costs.len() as f64;
-        Ok((mean(&costs[..3]), mean(&costs[9..]), trainer.params.theta().to_vec()))
+        Ok(trainer)
     };
-    let (one, three) = (run(1)?, run(3)?);
-    Ok((one.0, one.1, one.2 == three.2))
+    let (mut one, three) = (run(1)?, run(3)?);
+    let same = one.params.theta() == three.params.theta();
+    // The last batch, once with the parameters of the end and once with those of the beginning.
+    let after = one.rehearse(false)?;
+    one.params = Trainer::new(Problem::new(config)?, 0, 1)?.params;
+    Ok((one.rehearse(false)?, after, same))
 }
