@@ -1,7 +1,8 @@
 //! Is a problem sound? Derivatives, gradient growth, memory and speed: what `cinoc check`, `bench` and `verify` print.
 
+use crate::policy::{Policy, Uncontrolled};
 use crate::random::{Rng, Stream};
-use crate::rollout::{Outcome, Rollout};
+use crate::rollout::{Batch, Outcome, Rollout, Scene};
 use crate::task::Use;
 use crate::train::{self, Trainer};
 use crate::{Config, Error, Problem, Real};
@@ -262,25 +263,38 @@ pub struct Trace {
     pub alive: Vec<Vec<bool>>,
     /// The field to be reached.
     pub target: Vec<Real>,
+    /// Ticks at the beginning in which nobody acts.
+    pub before: usize,
 }
 
-/// Rolls out one instance and keeps everything.
+/// Rolls out one instance and keeps everything; the policy takes over after `before` ticks in which nobody acts.
 pub fn trace(
     problem: &Problem,
-    policy: &dyn crate::policy::Policy,
+    policy: &dyn Policy,
     params: &Params,
     request: &crate::evaluate::Request,
     instance: usize,
+    before: usize,
 ) -> (Trace, Outcome) {
     let mut rollout = crate::evaluate::prepare(problem, request, &[instance]);
-    let mut trace = Trace { target: rollout.batch.target.clone(), ..Trace::default() };
-    let outcome = rollout.forward(problem, policy, params, false, &mut |scene| {
+    let mut trace = Trace { target: rollout.batch.target.clone(), before, ..Trace::default() };
+    let watch = |trace: &mut Trace, scene: &Scene| {
         trace.z.push(scene.z.to_vec());
         trace.xi.push(scene.xi.to_vec());
         trace.alive.push(scene.strength.iter().map(|a| *a > 0.0).collect());
         if scene.tick > 0 {
             trace.action.push(scene.action.to_vec());
         }
-    });
+    };
+    if before > 0 {
+        let mut free = Rollout::new(before, 1, false, request.agents);
+        free.batch = Batch { failure: None, ..rollout.batch.clone() };
+        let nobody = Uncontrolled { action_width: problem.swarm.action_width() };
+        free.forward(problem, &nobody, &Params::default(), false, &mut |scene| watch(&mut trace, scene));
+        rollout.batch.z.copy_from_slice(free.end().0);
+        // The rollout begins with the moment that this one ended with.
+        (trace.z.pop(), trace.xi.pop(), trace.alive.pop());
+    }
+    let outcome = rollout.forward(problem, policy, params, false, &mut |scene| watch(&mut trace, scene));
     (trace, outcome)
 }

@@ -1,15 +1,23 @@
 //! `cinoc check`
 
 use super::{Settings, short};
+use crate::draw::{self, Growth};
 use anyhow::Result;
 use cinoc::Problem;
 use cinoc::inspect;
+use std::path::PathBuf;
 
 /// Arguments of `cinoc check`.
 #[derive(clap::Args)]
 pub struct Args {
     #[command(flatten)]
     settings: Settings,
+    /// Longest episode whose gradient is measured, in ticks; default: that of the problem.
+    #[arg(long, value_name = "TICKS")]
+    horizon: Option<usize>,
+    /// Draw the norm of the gradient against the horizon into this file: .png or .svg.
+    #[arg(short, long = "out", value_name = "FILE")]
+    out: Option<PathBuf>,
     /// Print one JSON object.
     #[arg(long)]
     json: bool,
@@ -26,9 +34,10 @@ impl Args {
         let parts = inspect::parts(&problem);
         let ticks = problem.ticks.min(20);
         let sweep = inspect::sweep(&config, ticks, &STEPS)?;
-        let horizons: Vec<usize> =
-            [10, 30, 100, 300, 1000].into_iter().filter(|&h| h < problem.ticks).chain([problem.ticks]).collect();
-        let growth = inspect::growth(&config, &horizons)?;
+        let growth = inspect::growth(&config, &horizons(self.horizon.unwrap_or(problem.ticks).max(1)))?;
+        if let Some(out) = &self.out {
+            draw::draw_growth(&format!("{} · gradient of an untrained policy", config.problem), &[figure(&growth)], out)?;
+        }
         let [whole, thrifty, one] = inspect::memory(&problem)?;
         if self.json {
             let line = serde_json::json!({
@@ -63,7 +72,32 @@ impl Args {
             mega(one)
         );
         println!("(train.memory_mb = {} decides which.)", config.train.memory_mb);
+        if let Some(out) = &self.out {
+            println!("\nDrew {}", out.display());
+        }
         Ok(())
+    }
+}
+
+/// Episodes from a few ticks to `longest`, each twice as long as the one before.
+fn horizons(longest: usize) -> Vec<usize> {
+    let mut all: Vec<usize> =
+        std::iter::successors(Some(longest), |h| Some(h / 2)).take_while(|&h| h >= 6.min(longest)).collect();
+    all.reverse();
+    all
+}
+
+/// The norms, and a gradient that grows as the episode does.
+fn figure(growth: &[(usize, f64)]) -> Growth {
+    let measured: Vec<(f32, f32)> = growth.iter().map(|&(ticks, norm)| (ticks as f32, norm as f32)).collect();
+    let (first, last) = (measured[0], measured[measured.len() - 1]);
+    Growth {
+        title: "against the length of the episode".into(),
+        axis: "ticks",
+        measure: "norm of the gradient",
+        fit: vec![first, (last.0, first.1 * last.0 / first.0)],
+        measured,
+        formula: "as the episode".into(),
     }
 }
 

@@ -186,6 +186,7 @@ fn growth(sweep: Sweep, points: &[Point], line: &Line) -> Growth {
     Growth {
         title,
         axis,
+        measure: "milliseconds",
         measured: points.iter().map(|point| (sweep.size(point) as f32, median(&point.ms) as f32)).collect(),
         fit: along.map(|size| (size as f32, line.at(sweep.work(size)) as f32)).collect(),
         formula: sweep.formula(line),

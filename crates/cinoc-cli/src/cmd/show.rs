@@ -1,7 +1,7 @@
 //! `cinoc show`
 
 use super::{changes, data};
-use crate::draw::{self, Episode, Episode1d, Episode2d, Measure};
+use crate::draw::{self, Clock, Episode, Episode1d, Episode2d, Measure};
 use crate::library;
 use anyhow::{Result, bail};
 use cinoc::evaluate::Request;
@@ -25,6 +25,9 @@ pub struct Args {
     /// Which held-out instance.
     #[arg(long, default_value_t = 0)]
     instance: usize,
+    /// Ticks without control before it is switched on at t = 0; default: a quarter of the episode for fields that are brought to rest, else none.
+    #[arg(long)]
+    before: Option<usize>,
     /// Share of the agents that die halfway to the moment of the score.
     #[arg(long, default_value_t = 0.0)]
     fail: f64,
@@ -50,12 +53,14 @@ impl Args {
             bail!("--agents must be 1 or more");
         }
         let request = Request { agents, instances: 1, seed: 0, stream: Stream::Test, fail: self.fail };
-        let (controlled, outcome) = trace(&problem, &*policy, &model.params, &request, self.instance);
+        let to_rest = !measure(&problem).has_target();
+        let before = self.before.unwrap_or(if to_rest { problem.ticks / 4 } else { 0 });
+        let (controlled, outcome) = trace(&problem, &*policy, &model.params, &request, self.instance, before);
         if let Outcome::Diverged { tick } = outcome {
             bail!("this episode diverged at tick {tick}; try another --instance or fewer --agents");
         }
         let nobody = Uncontrolled { action_width: problem.swarm.action_width() };
-        let (free, _) = trace(&problem, &nobody, &Default::default(), &request, self.instance);
+        let (free, _) = trace(&problem, &nobody, &Default::default(), &request, self.instance, before);
         let name = &problem.config.problem;
         let failing = if self.fail > 0.0 { format!(" · {:.0} % fail", 100.0 * self.fail) } else { String::new() };
         let title = format!("{name} · {agents} agents{failing} · held-out instance {}", self.instance);
@@ -98,13 +103,17 @@ fn measure(problem: &Problem) -> Measure {
     }
 }
 
+fn clock(problem: &Problem, trace: &Trace) -> Clock {
+    Clock { tick: problem.tick_time() as f32, before: trace.before }
+}
+
 fn line(problem: &Problem, title: String, controlled: Trace, free: Trace) -> Episode1d {
     let (grid, k) = (problem.stepper.grid(), problem.swarm.action_width());
     Episode1d {
         title,
         measure: measure(problem),
         length: grid.lengths[0] as f32,
-        tick_time: problem.tick_time() as f32,
+        clock: clock(problem, &controlled),
         periodic: grid.periodic,
         target: plain(&controlled.target),
         uncontrolled: rows(&free.z),
@@ -127,7 +136,7 @@ fn plane(problem: &Problem, title: String, controlled: Trace, free: Trace) -> Ep
         lengths: [grid.lengths[0] as f32, grid.lengths[1] as f32],
         shape: [grid.nodes[0], grid.nodes[1]],
         periodic: grid.periodic,
-        tick_time: problem.tick_time() as f32,
+        clock: clock(problem, &controlled),
         target: plain(&controlled.target),
         uncontrolled: rows(&free.z),
         controlled: rows(&controlled.z),

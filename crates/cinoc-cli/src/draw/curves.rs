@@ -4,13 +4,13 @@ use super::axis::Axis;
 use super::colour;
 use super::panel::{Entry, Panel, Sign, legend};
 use super::surface::{Frame, Point, Surface};
-use super::{Episode1d, Episode2d, Measure};
+use super::{Clock, Episode1d, Episode2d, Measure};
 use plotters::style::{Color, RGBColor};
 
 /// Numbers per tick that sum up an episode.
 pub struct Histories {
-    /// Time between two ticks.
-    pub tick_time: f32,
+    /// When the ticks are.
+    pub clock: Clock,
     /// What the mean squares below stand for.
     pub measure: Measure,
     /// Mean-square error to the target without control.
@@ -28,7 +28,7 @@ impl Histories {
     pub fn of_line(episode: &Episode1d) -> Self {
         let speeds = episode.v.iter().map(|row| row.iter().map(|v| v.abs()).collect());
         Self {
-            tick_time: episode.tick_time,
+            clock: episode.clock,
             measure: episode.measure,
             uncontrolled: errors(&episode.uncontrolled, &episode.target),
             controlled: errors(&episode.controlled, &episode.target),
@@ -41,7 +41,7 @@ impl Histories {
     pub fn of_plane(episode: &Episode2d) -> Self {
         let speed = |row: &Vec<[f32; 2]>| row.iter().map(|[x, y]| x.hypot(*y)).collect();
         Self {
-            tick_time: episode.tick_time,
+            clock: episode.clock,
             measure: episode.measure,
             uncontrolled: errors(&episode.uncontrolled, &episode.target),
             controlled: errors(&episode.controlled, &episode.target),
@@ -79,6 +79,7 @@ impl Histories {
             panels.push(speed);
         }
         for panel in panels {
+            panel.switch(surface, self.clock);
             panel.border(surface);
             panel.x_axis(surface, "time t");
         }
@@ -105,12 +106,11 @@ impl Histories {
 
     fn panel(&self, frame: Frame, y: Axis, text: f32) -> Panel {
         let last = self.controlled.len().saturating_sub(1);
-        let x = Axis::linear(0.0, last as f32 * self.tick_time);
-        Panel { frame, x, y, text }
+        Panel { frame, x: self.clock.axis(last), y, text }
     }
 
     fn points(&self, panel: &Panel, values: &[f32]) -> Vec<Point> {
-        let place = |(tick, value): (usize, &f32)| panel.point(tick as f32 * self.tick_time, *value);
+        let place = |(tick, value): (usize, &f32)| panel.point(self.clock.time(tick as f32), *value);
         values.iter().enumerate().map(place).collect()
     }
 

@@ -1,4 +1,4 @@
-//! How times grow with sizes: measured points and a formula, on two logarithmic axes.
+//! How something grows with a size: measured points and a formula, on two logarithmic axes.
 
 use super::axis::Axis;
 use super::colour;
@@ -13,14 +13,16 @@ const TOP: f32 = 130.0;
 const PANEL: (f32, f32) = (640.0, 430.0);
 const PITCH: f32 = PANEL.0 + 150.0;
 
-/// Times against sizes.
+/// Something against sizes.
 #[derive(Clone, Debug)]
 pub struct Growth {
     /// What was held.
     pub title: String,
     /// What grows.
     pub axis: &'static str,
-    /// Sizes and milliseconds.
+    /// What is measured.
+    pub measure: &'static str,
+    /// Sizes and what was measured.
     pub measured: Vec<(f32, f32)>,
     /// The same along the formula.
     pub fit: Vec<(f32, f32)>,
@@ -60,6 +62,6 @@ pub fn draw(surface: &mut dyn Surface, title: &str, growths: &[Growth]) {
         legend(surface, panel.frame, 0.92 * TEXT, &entries, &[measured, fit].concat());
         panel.border(surface);
         panel.x_axis(surface, growth.axis);
-        panel.y_axis(surface, "milliseconds");
+        panel.y_axis(surface, growth.measure);
     }
 }

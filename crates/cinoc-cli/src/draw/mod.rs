@@ -62,6 +62,32 @@ impl Measure {
     }
 }
 
+/// When ticks are.
+#[derive(Clone, Copy, Debug)]
+pub struct Clock {
+    /// Time between two ticks.
+    pub tick: f32,
+    /// Ticks before control is switched on, at time 0.
+    pub before: usize,
+}
+
+impl Clock {
+    /// The time of a tick, or of a moment between two.
+    pub fn time(self, tick: f32) -> f32 {
+        (tick - self.before as f32) * self.tick
+    }
+
+    /// An axis from the first tick to the `last`.
+    fn axis(self, last: usize) -> axis::Axis {
+        axis::Axis::linear(self.time(0.0), self.time(last as f32))
+    }
+
+    /// The time of a tick in words, of an episode with so many.
+    fn words(self, tick: usize, last: usize) -> String {
+        format!("t = {}", axis::number(self.time(tick as f32), last as f32 * self.tick / 100.0))
+    }
+}
+
 /// One controlled episode in one space dimension, ready to be drawn.
 ///
 /// The values of a field lie at x = i·length/N on a periodic domain,
@@ -74,8 +100,8 @@ pub struct Episode1d {
     pub measure: Measure,
     /// The domain is [0, length].
     pub length: f32,
-    /// Time between two ticks.
-    pub tick_time: f32,
+    /// Time between two ticks, and which tick is at time 0.
+    pub clock: Clock,
     /// Whether the two ends of the domain are the same place.
     pub periodic: bool,
     /// Target field, `[N]`.
@@ -110,8 +136,8 @@ pub struct Episode2d {
     pub shape: [usize; 2],
     /// Whether opposite edges of the domain are the same place.
     pub periodic: bool,
-    /// Time between two ticks.
-    pub tick_time: f32,
+    /// Time between two ticks, and which tick is at time 0.
+    pub clock: Clock,
     /// Target field, `[X*Y]`.
     pub target: Vec<f32>,
     /// Field without control, `[T+1][X*Y]`.
@@ -153,7 +179,7 @@ pub fn draw(episode: &Episode, path: &Path) -> Result<()> {
     }
 }
 
-/// Draws how times grow with sizes into a `.png` or `.svg` file.
+/// Draws how something grows with sizes into a `.png` or `.svg` file.
 pub fn draw_growth(title: &str, growths: &[Growth], path: &Path) -> Result<()> {
     font::register()?;
     match extension(path).as_str() {

@@ -1,7 +1,7 @@
 //! The animation of an episode in one dimension: the field with its agents, and the error.
 
 use super::Episode1d;
-use super::axis::{Axis, number};
+use super::axis::Axis;
 use super::colour;
 use super::curves::Histories;
 use super::movie::{Movie, save_within_limit, ticks};
@@ -32,14 +32,13 @@ fn save_frames(episode: &Episode1d, path: &Path, frames: usize) -> Result<()> {
     for tick in ticks(episode.controlled.len() - 1, frames) {
         let mut frame = Raster::new(SIZE);
         headline(&mut frame, &episode.title, (66.0, 26.0), TEXT, 610.0);
-        let last = (episode.controlled.len() - 1) as f32 * episode.tick_time;
-        let time = number(tick as f32 * episode.tick_time, last / 100.0);
         let clock = Label::new(1.2 * TEXT, Align::Right);
-        frame.text(&format!("t = {time}"), (783.0, 26.0), clock);
+        frame.text(&episode.clock.words(tick, episode.controlled.len() - 1), (783.0, 26.0), clock);
         draw_fields(&mut frame, &line, episode, tick);
         draw_agents(&mut frame, &strip, episode, tick);
         errors.title(&mut frame, episode.measure.title());
         histories.draw_errors(&mut frame, &errors, tick + 1);
+        errors.switch(&mut frame, episode.clock);
         errors.border(&mut frame);
         errors.x_axis(&mut frame, "time t");
         errors.y_axis(&mut frame, episode.measure.axis());

@@ -1,7 +1,6 @@
 //! The animation of an episode in the plane: both fields with the agents, and the error.
 
 use super::Episode2d;
-use super::axis::number;
 use super::curves::Histories;
 use super::movie::{Movie, save_within_limit, ticks};
 use super::panel::{border, colour_bar, headline};
@@ -32,13 +31,12 @@ fn save_frames(episode: &Episode2d, path: &Path, frames: usize) -> Result<()> {
     let mut movie = Movie::create(path, size, frames, Some(scale))?;
     let histories = Histories::of_plane(episode);
     let errors = histories.error_panel(curve, TEXT);
-    let last = (episode.controlled.len() - 1) as f32 * episode.tick_time;
-    for tick in ticks(episode.controlled.len() - 1, frames) {
+    let last = episode.controlled.len() - 1;
+    for tick in ticks(last, frames) {
         let mut frame = Raster::new(size);
         headline(&mut frame, &episode.title, (16.0, 26.0), TEXT, 660.0);
-        let time = number(tick as f32 * episode.tick_time, last / 100.0);
         let clock = Label::new(1.2 * TEXT, Align::Right);
-        frame.text(&format!("t = {time}"), (784.0, 26.0), clock);
+        frame.text(&episode.clock.words(tick, last), (784.0, 26.0), clock);
         let parts = [("uncontrolled", &episode.uncontrolled), ("controlled", &episode.controlled)];
         for (column, (name, fields)) in parts.into_iter().enumerate() {
             let left = 16.0 + column as f32 * (ROOM.0 + 14.0) + (ROOM.0 - width) / 2.0;
@@ -60,6 +58,7 @@ fn save_frames(episode: &Episode2d, path: &Path, frames: usize) -> Result<()> {
         frame.text(plane::note(episode), place, note);
         errors.title(&mut frame, episode.measure.title());
         histories.draw_errors(&mut frame, &errors, tick + 1);
+        errors.switch(&mut frame, episode.clock);
         errors.border(&mut frame);
         errors.x_axis(&mut frame, "time t");
         errors.y_axis(&mut frame, episode.measure.axis());

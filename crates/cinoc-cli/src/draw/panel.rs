@@ -1,5 +1,6 @@
 //! Parts of a figure: a framed panel with axes, a heat map's colour bar, a legend.
 
+use super::Clock;
 use super::axis::Axis;
 use super::colour::{self, Scale};
 use super::font;
@@ -44,6 +45,15 @@ impl Panel {
     /// Draws the frame itself.
     pub fn border(&self, surface: &mut dyn Surface) {
         border(surface, self.frame, self.text);
+    }
+
+    /// Marks the moment when control is switched on, on an axis of time that begins earlier.
+    pub fn switch(&self, surface: &mut dyn Surface, clock: Clock) {
+        if clock.before > 0 {
+            let (x, _) = self.point(0.0, 0.0);
+            let line = [(x, self.frame.top), (x, self.frame.bottom)].map(crisp);
+            dashes(surface, &line, self.text / 11.0, colour::BLACK.to_rgba());
+        }
     }
 
     /// Draws ticks, numbers and name of the horizontal axis.

@@ -11,11 +11,13 @@ const CONTOURS: usize = 4;
 /// Pictures in a row; where there is a target, it takes the place of one.
 pub const PICTURES: usize = 6;
 
-/// The ticks a figure shows, evenly spread from first to last.
+/// The ticks a figure shows: the first one, and others evenly spread from the moment when control is switched on to the last.
 pub fn moments(episode: &Episode2d) -> Vec<usize> {
-    let gaps = if episode.measure.has_target() { PICTURES - 2 } else { PICTURES - 1 };
-    let last = episode.controlled.len() - 1;
-    (0..=gaps).map(|moment| (moment * last + gaps / 2) / gaps).collect()
+    let (before, count) = (episode.clock.before, if episode.measure.has_target() { PICTURES - 1 } else { PICTURES });
+    let gaps = if before > 0 { count - 2 } else { count - 1 };
+    let under_control = episode.controlled.len() - 1 - before;
+    let even = (0..=gaps).map(|moment| before + (moment * under_control + gaps / 2) / gaps);
+    (before > 0).then_some(0).into_iter().chain(even).collect()
 }
 
 /// The colour scale that all fields of the episode share. The few moments of a figure count, among them the start,

@@ -1,7 +1,7 @@
 //! The figure of an episode in the plane: rows of fields at several moments, curves below.
 
 use super::Episode2d;
-use super::axis::{Axis, number};
+use super::axis::Axis;
 use super::colour;
 use super::curves::Histories;
 use super::panel::{Panel, border, colour_bar, headline};
@@ -72,10 +72,8 @@ fn draw_rows(surface: &mut dyn Surface, episode: &Episode2d) {
             }
             border(surface, frame, TEXT);
             if row == 0 {
-                let step = last as f32 * episode.tick_time / 100.0;
-                let time = number(tick as f32 * episode.tick_time, step);
                 let place = (frame.at(0.5, 1.0).0, top - 0.6 * TEXT);
-                surface.text(&format!("t = {time}"), place, Label::new(TEXT, Align::Centre));
+                surface.text(&episode.clock.words(tick, last), place, Label::new(TEXT, Align::Centre));
             }
         }
         let panel = Panel {

@@ -23,7 +23,7 @@ pub fn draw(surface: &mut dyn Surface, episode: &Episode1d) {
     let each = (1516.0 - (columns - 1) as f32 * gap) / columns as f32;
     let panel = |column: usize| Panel {
         frame: Frame::new(115.0 + column as f32 * (each + gap), 120.0, each, 390.0),
-        x: Axis::linear(0.0, (episode.controlled.len() - 1) as f32 * episode.tick_time),
+        x: episode.clock.axis(episode.controlled.len() - 1),
         y: Axis::linear(0.0, episode.length),
         text: TEXT,
     };
@@ -36,6 +36,9 @@ pub fn draw(surface: &mut dyn Surface, episode: &Episode1d) {
         surface.field(panel.frame, &scale, &value_at);
         if column == 1 {
             tracks(surface, &panel, episode);
+        }
+        if column < 2 {
+            panel.switch(surface, episode.clock);
         }
         panel.border(surface);
         panel.title(surface, title);
@@ -79,7 +82,7 @@ fn tracks(surface: &mut dyn Surface, panel: &Panel, episode: &Episode1d) {
     for agent in 0..count {
         let life = episode.alive.iter().take_while(|alive| alive[agent]).count();
         let last = life.min(episode.xi.len() - 1);
-        let positions: Vec<f32> = episode.xi[..=last].iter().map(|xi| xi[agent]).collect();
+        let positions: Vec<f32> = episode.xi[episode.clock.before.min(last)..=last].iter().map(|xi| xi[agent]).collect();
         let pieces = pieces(panel, episode, &positions);
         // A pale rim keeps single tracks visible on dark colours; in a crowd it would be fog.
         for piece in pieces.iter().filter(|_| count <= 40) {
@@ -89,7 +92,7 @@ fn tracks(surface: &mut dyn Surface, panel: &Panel, episode: &Episode1d) {
             surface.stroke(piece, width, ink);
         }
         if life < episode.xi.len() {
-            let (x, y) = panel.point(last as f32 * episode.tick_time, positions[last]);
+            let (x, y) = panel.point(episode.clock.time(last as f32), positions[positions.len() - 1]);
             let arm = 3.0 + 5.0 * crowd;
             for (thick, ink) in [(width + 3.5, halo), (width + 0.8, colour::BLACK.to_rgba())] {
                 surface.stroke(&[(x - arm, y - arm), (x + arm, y + arm)], thick, ink);
@@ -99,9 +102,9 @@ fn tracks(surface: &mut dyn Surface, panel: &Panel, episode: &Episode1d) {
     }
 }
 
-/// A track as drawn lines: on a periodic domain it leaves at one edge and enters at the other.
+/// A track from time 0 on as drawn lines: on a periodic domain it leaves at one edge and enters at the other.
 fn pieces(panel: &Panel, episode: &Episode1d, positions: &[f32]) -> Vec<Vec<Point>> {
-    let (length, tick_time) = (episode.length, episode.tick_time);
+    let (length, tick_time) = (episode.length, episode.clock.tick);
     let mut pieces = vec![vec![panel.point(0.0, positions[0])]];
     for (tick, pair) in positions.windows(2).enumerate() {
         let step = pair[1] - pair[0];

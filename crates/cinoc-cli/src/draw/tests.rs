@@ -11,7 +11,7 @@ fn line() -> Episode1d {
         title: "test ξ < 1 & more".to_string(),
         measure: Measure::Energy,
         length: 1.0,
-        tick_time: 0.1,
+        clock: Clock { tick: 0.1, before: 2 },
         periodic: true,
         target: wave(0.0),
         uncontrolled: vec![wave(1.0); TICKS + 1],
@@ -32,7 +32,7 @@ fn plane() -> Episode2d {
         lengths: [2.0, 1.0],
         shape: [16, 8],
         periodic: false,
-        tick_time: 0.1,
+        clock: Clock { tick: 0.1, before: 0 },
         target: square(&line.target),
         uncontrolled: line.uncontrolled.iter().map(square).collect(),
         controlled: line.controlled.iter().map(square).collect(),
@@ -58,7 +58,7 @@ fn written(episode: &Episode, name: &str) -> Vec<u8> {
 
 #[test]
 fn each_format_is_written() {
-    let torus = Episode2d { periodic: true, measure: Measure::Enstrophy, ..plane() };
+    let torus = Episode2d { periodic: true, measure: Measure::Enstrophy, clock: line().clock, ..plane() };
     for (kind, episode) in [("1d", Episode::Line(line())), ("2d", Episode::Plane(plane())), ("torus", Episode::Plane(torus))] {
         let png = written(&episode, &format!("{kind}.png"));
         assert!(png.starts_with(b"\x89PNG") && png.len() > 10_000);
