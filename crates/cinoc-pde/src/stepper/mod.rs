@@ -9,7 +9,7 @@ mod substep;
 pub use nonlinear::Nonlinear;
 pub use scheme::{Combination, CrankNicolsonEuler, Etdrk4, Rk4, Scheme};
 
-use crate::calculus::{Fourier, Layout, MOST_TERMS, Symbol};
+use crate::calculus::{Fourier, Layout, MOST_TERMS, Symbol, compact};
 use crate::{Grid, Real, Stepper};
 use cinoc_tape::Var;
 use fused::FusedStep;
@@ -75,7 +75,7 @@ impl SpectralStepper {
             None => Self::plain(equation, scheme, tick, substeps),
             Some(nonlinear) => {
                 let lambda = linear_rates(&equation, nonlinear.layout());
-                let store = |all: Vec<f64>| all.into_iter().map(|c| c as Real).collect();
+                let store = |all: Vec<f64>| compact(all.into_iter().map(|c| c as Real).collect());
                 let plans: Vec<_> = substeps.counts().map(|n| Plan::new(&scheme, &lambda, tick, n, store)).collect();
                 assert!(plans[0].lines.len() < MOST_TERMS, "at most {} stages", MOST_TERMS - 1);
                 let way = Way::Fused(Arc::new(FusedStep { nonlinear, plans, substeps, tick }));
