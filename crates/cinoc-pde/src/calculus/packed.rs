@@ -114,13 +114,12 @@ pub fn add(x: &mut [Real], y: &[Real]) {
 /// The most terms that [`combine`] takes.
 pub const MOST_TERMS: usize = 5;
 
-/// The coefficients of a state, one for each row of [`WIDTH`] numbers where all of a row are the same: fewer to read.
-pub fn compact(coefficients: Vec<Real>) -> Vec<Real> {
-    let rows = coefficients.as_chunks::<WIDTH>().0;
-    if rows.iter().all(|row| *row == [row[0]; WIDTH]) { rows.iter().map(|row| row[0]).collect() } else { coefficients }
+/// Whether all numbers of a row of [`WIDTH`] belong to the same mode: then one coefficient per row does, and there is less to read.
+pub fn rows_are_modes(layout: &dyn Layout) -> bool {
+    layout.modes().chunks(WIDTH).all(|row| row.iter().all(|mode| *mode == row[0]))
 }
 
-/// `y = Σ coefficient·x` over the terms, number by number; coefficients as they are or all [`compact`]. Numbers below 1e-30 become zero: modes that die out would otherwise end as
+/// `y = Σ coefficient·x` over the terms, number by number; coefficients one per number or, for all terms, one per row. Numbers below 1e-30 become zero: modes that die out would otherwise end as
 /// denormal numbers, which are slow.
 ///
 /// # Panics
