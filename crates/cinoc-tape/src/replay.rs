@@ -1,7 +1,7 @@
 //! Computing a recording once more with other values: what a tick costs after the first.
 
 use crate::Real;
-use crate::tape::{Home, Memory, VarId, compute};
+use crate::tape::{Home, Lent, Memory, VarId};
 use std::sync::Arc;
 
 impl Memory {
@@ -13,36 +13,42 @@ impl Memory {
 
     /// Forgets the recording: the memory it was replayed from can then be recorded into without new room.
     pub fn release(&mut self) {
-        self.shared_nodes = None;
+        self.recording = None;
     }
 
-    /// Computes `recording` into this memory, with other values for some of its leaves; the names of its variables hold here too.
-    /// Leaves without other values have those of the recording, or those of the last time the same recording was computed here.
-    pub fn replay<'a>(&mut self, recording: &Memory, shared: &[Real], leaves: impl IntoIterator<Item = (VarId, &'a [Real])>) {
-        let again = matches!((&self.shared_nodes, &recording.shared_nodes), (Some(a), Some(b)) if Arc::ptr_eq(a, b));
-        self.shared_nodes = recording.shared_nodes.clone();
-        (self.used, self.bars_used, self.read) = (recording.used, recording.bars_used, recording.read);
+    /// Computes the recording of `model` into this memory, with other values for some of its leaves; the names of its variables hold here too.
+    /// Leaves without other values have those of the recording, or those of the last time the same recording was computed here. What stands
+    /// is not computed again.
+    pub fn replay<'a>(&mut self, model: &Memory, shared: &[Real], leaves: impl IntoIterator<Item = (VarId, &'a [Real])>) {
+        let again = self.replays(model);
+        self.recording = model.recording.clone();
+        (self.used, self.bars_used, self.read) = (model.used, model.bars_used, model.read);
         self.values.grow_to(self.used);
-        self.scratch.grow_to(recording.scratch.len());
-        let nodes = recording.nodes();
+        self.scratch.grow_to(model.scratch.len());
+        let (nodes, standing) = (model.nodes(), model.standing());
         let mut leaves = leaves.into_iter().peekable();
         for (index, node) in nodes.iter().enumerate() {
-            let id = VarId(index as u32);
             let Home::Arena { start, .. } = node.home else { continue };
+            if node.op.is_some() || node.count == 1 {
+                let (arena, room) = self.values.split_at_mut(start);
+                node.compute(nodes, &Lent { arena, standing, shared }, room, &mut self.scratch);
+                continue;
+            }
             let place = start..start + node.shape.count();
-            if node.op.is_some() {
-                compute(nodes, id, &mut self.values, shared, &mut self.scratch);
-            } else if node.count == 1 {
-                match nodes[node.inputs[0] as usize].home {
-                    Home::Arena { start, .. } => self.values.copy_within(start..start + place.len(), place.start),
-                    Home::Shared { start } => self.values[place.clone()].copy_from_slice(&shared[start..start + place.len()]),
-                }
-            } else if let Some((_, values)) = leaves.next_if(|(leaf, _)| *leaf == id) {
+            if let Some((_, values)) = leaves.next_if(|(leaf, _)| leaf.0 as usize == index) {
                 self.values[place].copy_from_slice(values);
             } else if !again {
-                self.values[place.clone()].copy_from_slice(&recording.values[place]);
+                self.values[place.clone()].copy_from_slice(&model.values[place]);
             }
         }
-        assert!(leaves.next().is_none(), "leaves to be replaced are given in the order in which they were recorded");
+        assert!(
+            leaves.next().is_none(),
+            "leaves to be replaced are given in the order in which they were recorded, and are not constants"
+        );
+    }
+
+    /// Whether both hold the same recording.
+    pub fn replays(&self, other: &Memory) -> bool {
+        matches!((&self.recording, &other.recording), (Some(a), Some(b)) if Arc::ptr_eq(a, b))
     }
 }

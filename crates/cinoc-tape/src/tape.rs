@@ -15,6 +15,9 @@ pub struct VarId(pub(crate) u32);
 pub(crate) enum Home {
     /// In the arena, with the numbers saved for the backward pass behind it.
     Arena { start: usize, saved: usize },
+    /// The same in the arena of the recording: it follows from constants and parameters alone, so it is computed once for all replays.
+    /// Its cotangent adds up over them.
+    Standing { start: usize, saved: usize },
     /// In the shared parameters, which outlive the tape; their cotangents add up over all tapes.
     Shared { start: usize },
 }
@@ -31,25 +34,43 @@ pub(crate) struct Node {
     pub scratch: usize,
 }
 
+/// What a recording and its replays have in common.
+#[derive(Default)]
+pub(crate) struct Recording {
+    pub nodes: Vec<Node>,
+    /// Values of the nodes that stand.
+    pub standing: Buffer,
+    used: usize,
+    /// Room for their cotangents.
+    pub bars_used: usize,
+}
+
+impl Recording {
+    fn clear(&mut self) {
+        self.nodes.clear();
+        (self.used, self.bars_used) = (0, 0);
+    }
+}
+
 /// Everything a tape has recorded. Cleared and reused, it keeps its room: a warmed-up rollout allocates nothing.
 #[derive(Default)]
 pub struct Memory {
     /// Shared with the memories that replay this recording.
-    pub(crate) shared_nodes: Option<Arc<Vec<Node>>>,
+    pub(crate) recording: Option<Arc<Recording>>,
     pub(crate) values: Buffer,
     pub(crate) used: usize,
     pub(crate) bars_used: usize,
     pub(crate) scratch: Buffer,
-    /// Whether the recording was looked at while it was made, and so may depend on its values.
+    /// Whether a value that may change was looked at while the recording was made, which so may depend on it.
     pub(crate) read: bool,
 }
 
 impl Memory {
     /// Forgets the recording, keeps the room (if no other memory replays it).
     pub fn clear(&mut self) {
-        match self.shared_nodes.as_mut().and_then(Arc::get_mut) {
-            Some(nodes) => nodes.clear(),
-            None => self.shared_nodes = Some(Arc::default()),
+        match self.recording.as_mut().and_then(Arc::get_mut) {
+            Some(recording) => recording.clear(),
+            None => self.recording = Some(Arc::default()),
         }
         self.read = false;
         self.used = 0;
@@ -58,16 +79,18 @@ impl Memory {
 
     /// What was recorded, in order.
     pub(crate) fn nodes(&self) -> &[Node] {
-        self.shared_nodes.as_deref().map_or(&[], Vec::as_slice)
+        self.recording.as_deref().map_or(&[], |recording| &recording.nodes)
+    }
+
+    /// Values of the nodes that stand.
+    pub(crate) fn standing(&self) -> &[Real] {
+        self.recording.as_deref().map_or(&[], |recording| &recording.standing)
     }
 
     /// The value of a variable; `shared` are the parameters the tape was made with.
     pub fn value<'a>(&'a self, shared: &'a [Real], id: VarId) -> &'a [Real] {
         let node = &self.nodes()[id.0 as usize];
-        match node.home {
-            Home::Arena { start, .. } => &self.values[start..start + node.shape.count()],
-            Home::Shared { start } => &shared[start..start + node.shape.count()],
-        }
+        Lent { arena: &self.values, standing: self.standing(), shared }.value(node)
     }
 
     /// Bytes held by the recording (values and saved numbers).
@@ -75,102 +98,166 @@ impl Memory {
         self.used * size_of::<Real>()
     }
 
+    /// The recording while it is made.
+    fn own(&mut self) -> &mut Recording {
+        self.recording.as_mut().and_then(Arc::get_mut).expect("a tape has its recording for itself")
+    }
+
     fn push(&mut self, node: Node) -> VarId {
-        let own = self.shared_nodes.as_mut().and_then(Arc::get_mut);
-        let nodes = own.expect("a tape has its recording for itself");
+        let nodes = &mut self.own().nodes;
         nodes.push(node);
         VarId(nodes.len() as u32 - 1)
     }
 
-    fn reserve(&mut self, count: usize) -> usize {
-        let start = self.used;
-        self.used = align(start + count);
-        self.values.grow_to(self.used);
+    /// Room for a value and what is saved with it.
+    fn reserve(&mut self, stands: bool, count: usize, saved: usize) -> Home {
+        let take = |used: &mut usize, values: &mut Buffer| {
+            let start = *used;
+            *used = align(start + align(count) + saved);
+            values.grow_to(*used);
+            start
+        };
+        if stands {
+            let recording = self.own();
+            Home::Standing { start: take(&mut recording.used, &mut recording.standing), saved }
+        } else {
+            Home::Arena { start: take(&mut self.used, &mut self.values), saved }
+        }
+    }
+
+    fn reserve_bar(&mut self, stands: bool, count: usize) -> usize {
+        let used = if stands { &mut self.own().bars_used } else { &mut self.bars_used };
+        let start = *used;
+        *used = align(start + count);
         start
     }
 
-    fn reserve_bar(&mut self, count: usize) -> usize {
-        let start = self.bars_used;
-        self.bars_used = align(start + count);
-        start
-    }
-
-    fn leaf(&mut self, shape: Shape, values: &[Real], wants_bar: bool) -> VarId {
-        assert_eq!(shape.count(), values.len(), "a leaf of shape {shape:?} was given {} numbers", values.len());
-        let start = self.reserve(values.len());
-        self.values[start..start + values.len()].copy_from_slice(values);
-        let bar = wants_bar.then(|| self.reserve_bar(values.len()));
-        let home = Home::Arena { start, saved: 0 };
-        self.push(Node { op: None, inputs: [0; MAX_INPUTS], count: 0, shape, home, bar, scratch: 0 })
+    /// A node without an operation, its value not yet set.
+    fn leaf(&mut self, shape: Shape, stands: bool, wants_bar: bool) -> (VarId, &mut [Real]) {
+        let home = self.reserve(stands, shape.count(), 0);
+        let bar = wants_bar.then(|| self.reserve_bar(stands, shape.count()));
+        let id = self.push(Node { op: None, inputs: [0; MAX_INPUTS], count: 0, shape, home, bar, scratch: 0 });
+        let value = match home {
+            Home::Arena { start, .. } => &mut self.values[start..start + shape.count()],
+            Home::Standing { start, .. } => &mut self.own().standing[start..start + shape.count()],
+            Home::Shared { .. } => unreachable!("room was reserved"),
+        };
+        (id, value)
     }
 
     /// A copy of a value, cut from what it was computed from.
     fn detach(&mut self, shared: &[Real], id: VarId) -> VarId {
         let Node { shape, home, .. } = self.nodes()[id.0 as usize];
-        let to = self.reserve(shape.count());
-        match home {
-            Home::Arena { start, .. } => self.values.copy_within(start..start + shape.count(), to),
-            Home::Shared { start } => self.values[to..to + shape.count()].copy_from_slice(&shared[start..start + shape.count()]),
-        }
-        let home = Home::Arena { start: to, saved: 0 };
+        let to = self.reserve(!matches!(home, Home::Arena { .. }), shape.count(), 0);
         let mut inputs = [0; MAX_INPUTS];
         inputs[0] = id.0;
-        self.push(Node { op: None, inputs, count: 1, shape, home, bar: None, scratch: 0 })
+        let copy = self.push(Node { op: None, inputs, count: 1, shape, home: to, bar: None, scratch: 0 });
+        self.compute(shared, copy);
+        copy
     }
 
     fn record(&mut self, shared: &[Real], recorded: Recorded, ids: &[VarId]) -> VarId {
         let mut inputs = [0; MAX_INPUTS];
         let mut shapes = [Shape::default(); MAX_INPUTS];
-        let mut wants_bar = false;
+        let (mut wants_bar, mut stands) = (false, true);
         for (i, id) in ids.iter().enumerate() {
             let node = &self.nodes()[id.0 as usize];
             inputs[i] = id.0;
             shapes[i] = node.shape;
             wants_bar |= node.bar.is_some();
+            stands &= !matches!(node.home, Home::Arena { .. });
         }
         let count = ids.len();
+        if stands
+            && let Some(known) =
+                self.known(|node| node.op.as_ref() == Some(&recorded) && node.inputs[..node.count] == inputs[..count])
+        {
+            return known;
+        }
         let op = recorded.op();
         let shape = op.shape(&shapes[..count]);
         let saved = op.saved(&shapes[..count]);
         let scratch = op.scratch(&shapes[..count]);
         self.scratch.grow_to(scratch);
-        let start = self.reserve(align(shape.count()) + saved);
-        let bar = wants_bar.then(|| self.reserve_bar(shape.count()));
-        let home = Home::Arena { start, saved };
+        let home = self.reserve(stands, shape.count(), saved);
+        let bar = wants_bar.then(|| self.reserve_bar(stands, shape.count()));
         let id = self.push(Node { op: Some(recorded), inputs, count, shape, home, bar, scratch });
-        let nodes = self.shared_nodes.as_deref().expect("just recorded into");
-        compute(nodes, id, &mut self.values, shared, &mut self.scratch);
+        self.compute(shared, id);
         id
     }
-}
 
-/// Computes the value of a node from those of its inputs.
-pub(crate) fn compute(nodes: &[Node], id: VarId, values: &mut [Real], shared: &[Real], scratch: &mut [Real]) {
-    let node = &nodes[id.0 as usize];
-    let (Some(recorded), Home::Arena { start, saved }) = (&node.op, node.home) else { return };
-    // Results lie behind everything they are computed from: one split lends inputs and output at once.
-    let (before, after) = values.split_at_mut(start);
-    let x = gather(nodes, before, shared, &node.inputs[..node.count]);
-    let count = node.shape.count();
-    let (y, kept) = after.split_at_mut(align(count));
-    let (since, op) = (profile::start(), recorded.op());
-    op.forward(&x, &mut y[..count], &mut kept[..saved], &mut scratch[..node.scratch]);
-    profile::book(since, op.name(), true);
-}
-
-/// The inputs of a node, lent from the arena below it and from the shared parameters.
-pub(crate) fn gather<'a>(nodes: &[Node], arena: &'a [Real], shared: &'a [Real], inputs: &[u32]) -> Inputs<'a> {
-    let mut values: [&[Real]; MAX_INPUTS] = [&[]; MAX_INPUTS];
-    let mut shapes = [Shape::default(); MAX_INPUTS];
-    for (i, &input) in inputs.iter().enumerate() {
-        let node = &nodes[input as usize];
-        shapes[i] = node.shape;
-        values[i] = match node.home {
-            Home::Arena { start, .. } => &arena[start..start + node.shape.count()],
-            Home::Shared { start } => &shared[start..start + node.shape.count()],
-        };
+    /// A node of the recording that is the same already: what stands is computed once, however often it is asked for.
+    fn known(&self, same: impl Fn(&Node) -> bool) -> Option<VarId> {
+        let stands = |node: &Node| !matches!(node.home, Home::Arena { .. });
+        self.nodes().iter().position(|node| stands(node) && same(node)).map(|index| VarId(index as u32))
     }
-    Inputs { values, shapes, count: inputs.len() }
+
+    /// Computes a node that was just recorded.
+    fn compute(&mut self, shared: &[Real], id: VarId) {
+        let Self { recording, values, scratch, .. } = self;
+        let recording = recording.as_mut().and_then(Arc::get_mut).expect("a tape has its recording for itself");
+        let Recording { nodes, standing, .. } = recording;
+        let node = &nodes[id.0 as usize];
+        match node.home {
+            // Results lie behind everything they are computed from: one split lends inputs and output at once.
+            Home::Arena { start, .. } => {
+                let (arena, after) = values.split_at_mut(start);
+                node.compute(nodes, &Lent { arena, standing, shared }, after, scratch);
+            }
+            Home::Standing { start, .. } => {
+                let (standing, after) = standing.split_at_mut(start);
+                node.compute(nodes, &Lent { arena: &[], standing, shared }, after, scratch);
+            }
+            Home::Shared { .. } => {}
+        }
+    }
+}
+
+/// Values to compute with.
+pub(crate) struct Lent<'a> {
+    pub arena: &'a [Real],
+    pub standing: &'a [Real],
+    pub shared: &'a [Real],
+}
+
+impl<'a> Lent<'a> {
+    pub fn value(&self, node: &Node) -> &'a [Real] {
+        let count = node.shape.count();
+        match node.home {
+            Home::Arena { start, .. } => &self.arena[start..start + count],
+            Home::Standing { start, .. } => &self.standing[start..start + count],
+            Home::Shared { start } => &self.shared[start..start + count],
+        }
+    }
+
+    /// The inputs of a node.
+    pub fn inputs(&self, nodes: &[Node], node: &Node) -> Inputs<'a> {
+        let mut values: [&[Real]; MAX_INPUTS] = [&[]; MAX_INPUTS];
+        let mut shapes = [Shape::default(); MAX_INPUTS];
+        for (i, &input) in node.inputs[..node.count].iter().enumerate() {
+            let source = &nodes[input as usize];
+            (values[i], shapes[i]) = (self.value(source), source.shape);
+        }
+        Inputs { values, shapes, count: node.count }
+    }
+}
+
+impl Node {
+    /// Computes the value from those of the inputs, into the beginning of `room`, and what is saved behind it. Leaves stay as they are.
+    pub fn compute(&self, nodes: &[Node], lent: &Lent, room: &mut [Real], scratch: &mut [Real]) {
+        let count = self.shape.count();
+        match (&self.op, self.home) {
+            (Some(recorded), Home::Arena { saved, .. } | Home::Standing { saved, .. }) => {
+                let x = lent.inputs(nodes, self);
+                let (y, kept) = room.split_at_mut(align(count));
+                let (since, op) = (profile::start(), recorded.op());
+                op.forward(&x, &mut y[..count], &mut kept[..saved], &mut scratch[..self.scratch]);
+                profile::book(since, op.name(), true);
+            }
+            (None, _) if self.count == 1 => room[..count].copy_from_slice(lent.value(&nodes[self.inputs[0] as usize])),
+            _ => {}
+        }
+    }
 }
 
 /// Records operations into a [`Memory`], reading parameters from a slice that is shared by many tapes.
@@ -205,23 +292,38 @@ impl<'p> Tape<'p> {
 
     /// A variable with a cotangent.
     pub fn input<'t>(&'t self, shape: impl Into<Shape>, values: &[Real]) -> Var<'t> {
-        self.var(self.memory.borrow_mut().leaf(shape.into(), values, true))
+        self.leaf(shape.into(), values, false, true)
     }
 
-    /// A variable without one.
+    /// A variable without one, which may have another value in a replay.
+    pub fn given<'t>(&'t self, shape: impl Into<Shape>, values: &[Real]) -> Var<'t> {
+        self.leaf(shape.into(), values, false, false)
+    }
+
+    /// A value that is the same in all replays. What follows from constants and parameters alone is computed once for all of them.
     pub fn constant<'t>(&'t self, shape: impl Into<Shape>, values: &[Real]) -> Var<'t> {
-        self.var(self.memory.borrow_mut().leaf(shape.into(), values, false))
+        self.leaf(shape.into(), values, true, false)
+    }
+
+    fn leaf(&self, shape: Shape, values: &[Real], stands: bool, wants_bar: bool) -> Var<'_> {
+        assert_eq!(shape.count(), values.len(), "a leaf of shape {shape:?} was given {} numbers", values.len());
+        let mut memory = self.memory.borrow_mut();
+        let (id, room) = memory.leaf(shape, stands, wants_bar);
+        room.copy_from_slice(values);
+        self.var(id)
     }
 
     /// A constant of zeros.
     pub fn zeros<'t>(&'t self, shape: impl Into<Shape>) -> Var<'t> {
-        let shape = shape.into();
-        let mut memory = self.memory.borrow_mut();
-        let start = memory.reserve(shape.count());
-        memory.values[start..start + shape.count()].fill(0.0);
-        let home = Home::Arena { start, saved: 0 };
-        let node = Node { op: None, inputs: [0; MAX_INPUTS], count: 0, shape, home, bar: None, scratch: 0 };
-        Var::new(self, memory.push(node))
+        let (shape, mut memory) = (shape.into(), self.memory.borrow_mut());
+        let lent = Lent { arena: &[], standing: memory.standing(), shared: &[] };
+        let leaf = |node: &Node| matches!(node.home, Home::Standing { .. }) && node.op.is_none() && node.shape == shape;
+        let id = memory.known(|node| leaf(node) && lent.value(node).iter().all(|&z| z == 0.0)).unwrap_or_else(|| {
+            let (id, room) = memory.leaf(shape, true, false);
+            room.fill(0.0);
+            id
+        });
+        self.var(id)
     }
 
     /// A piece of the shared parameters, from `start` on. With `wants_bar` its cotangent adds up in [`crate::Bars::shared`].
@@ -229,9 +331,14 @@ impl<'p> Tape<'p> {
         let shape = shape.into();
         assert!(start + shape.count() <= self.shared.len(), "parameter {start}+{shape:?} of {}", self.shared.len());
         let bar = wants_bar.then_some(start);
-        let home = Home::Shared { start };
-        let node = Node { op: None, inputs: [0; MAX_INPUTS], count: 0, shape, home, bar, scratch: 0 };
-        self.var(self.memory.borrow_mut().push(node))
+        let mut memory = self.memory.borrow_mut();
+        let same =
+            |node: &Node| matches!(node.home, Home::Shared { start: s } if s == start) && node.shape == shape && node.bar == bar;
+        let id = memory.known(same).unwrap_or_else(|| {
+            let home = Home::Shared { start };
+            memory.push(Node { op: None, inputs: [0; MAX_INPUTS], count: 0, shape, home, bar, scratch: 0 })
+        });
+        self.var(id)
     }
 
     /// Computes an operation and remembers it for the backward sweep.
@@ -249,8 +356,14 @@ impl<'p> Tape<'p> {
     }
 
     pub(crate) fn read<T>(&self, id: VarId, reader: impl FnOnce(&[Real]) -> T) -> T {
-        self.memory.borrow_mut().read = true;
+        if !self.stands(id) {
+            self.memory.borrow_mut().read = true;
+        }
         reader(self.memory.borrow().value(self.shared, id))
+    }
+
+    pub(crate) fn stands(&self, id: VarId) -> bool {
+        !matches!(self.memory.borrow().nodes()[id.0 as usize].home, Home::Arena { .. })
     }
 
     pub(crate) fn shape(&self, id: VarId) -> Shape {

@@ -1,6 +1,8 @@
 //! Variables and the mathematics on them.
 
-use crate::op::{Activation, Affine, Arrange, Binary, Conv3x3, ConvBranch, Dense, Function, MatMul, Recorded, Reduce, SoftDense};
+use crate::op::{
+    Activation, Affine, Arrange, Binary, Conv3x3, ConvBranch, Dense, Function, MatMul, PlacedDense, Recorded, Reduce, SoftDense,
+};
 use crate::tape::VarId;
 use crate::{Layer, Real, Shape, Tape};
 use std::ops::{Add, Div, Mul, Neg, Sub};
@@ -162,6 +164,11 @@ impl<'t> Var<'t> {
         self.apply(Arrange::RepeatRows(times))
     }
 
+    /// Every `rows` rows taken as a matrix and transposed: `[a·rows, b]` becomes `[a·b, rows]`.
+    pub fn transpose_each(self, rows: usize) -> Var<'t> {
+        self.apply(Arrange::TransposeEach(rows))
+    }
+
     /// Joined along the last axis.
     pub fn join(self, other: Var<'t>) -> Var<'t> {
         self.tape.record(Arrange::Join, [self, other])
@@ -169,12 +176,30 @@ impl<'t> Var<'t> {
 
     /// A network layer, `activation(x·w + b)`, fused.
     pub fn dense(self, layer: Layer<'t>, activation: Activation) -> Var<'t> {
-        self.tape.record(Dense { activation }, [layer.w, layer.b, layer.w_t, self])
+        self.dense_from(0, layer, activation)
     }
 
-    /// The same for two inputs side by side, as if joined along the last axis.
+    /// The same with the rows of `w` from `first` on, as many as there are inputs.
+    pub fn dense_from(self, first: usize, layer: Layer<'t>, activation: Activation) -> Var<'t> {
+        self.tape.record(Dense { activation, first }, [layer.w, layer.b, layer.w_t, self])
+    }
+
+    /// A layer on two inputs side by side, as if joined along the last axis. The product with `other` comes first: where `other` stands, so
+    /// does that.
     pub fn dense_with(self, other: Var<'t>, layer: Layer<'t>, activation: Activation) -> Var<'t> {
-        self.tape.record(Dense { activation }, [layer.w, layer.b, layer.w_t, self, other])
+        let b = other.dense_from(self.shape().last(), layer, Activation::Linear);
+        self.dense(Layer { b, ..layer }, activation)
+    }
+
+    /// A network layer with weights `w [places·in, out]` that differ from place to place; row r is at place r modulo their number.
+    pub fn placed_dense(self, w: Var<'t>, b: Var<'t>, activation: Activation) -> Var<'t> {
+        let w_t = w.stop_gradient().transpose_each(self.shape().last());
+        self.tape.record(PlacedDense { activation }, [w, b, w_t, self])
+    }
+
+    /// Whether it is the same in all replays: it follows from constants and parameters alone.
+    pub fn stands(self) -> bool {
+        self.tape.stands(self.id)
     }
 
     /// A layer on normalised inputs, `tanh(soft(x)·w + b)`, fused.

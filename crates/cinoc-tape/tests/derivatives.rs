@@ -52,6 +52,7 @@ fn arrangements_and_reductions() {
     let (a, b) = (noise(12, 5), noise(8, 6));
     let index: Arc<[u32]> = Arc::from([2u32, 0, 0, 1]);
     assert_derivative(&[(&[4, 3], &a)], |x| x[0].gather(&index));
+    assert_derivative(&[(&[4, 3], &a)], |x| x[0].transpose_each(2).square());
     assert_derivative(&[(&[4, 3], &a), (&[4, 2], &b)], |x| x[0].join(x[1]).columns(1, 4).square());
     assert_derivative(&[(&[2, 2, 3], &a)], |x| x[0].square().sum_keeping(1));
     assert_derivative(&[(&[2, 2, 3], &a)], |x| x[0].square().mean_keeping(2));
@@ -145,4 +146,30 @@ fn a_wrong_derivative_is_found() {
     // The value depends on x twice, the derivative sees it once.
     let found = compare(&point, &|x| x[0] * x[0].stop_gradient(), 1e-3, 1);
     assert!(found.error > 0.1, "{found:?}");
+}
+
+#[test]
+fn placed_layers_are_layers_with_the_weights_of_each_place() {
+    // Two places, three rows at each; every activation, against plain layers row by row.
+    let point: Point =
+        vec![(Shape::new(&[2 * 5, 4]), noise(40, 1)), (Shape::new(&[4]), noise(4, 2)), (Shape::new(&[3, 2, 5]), noise(30, 3))];
+    for activation in [Activation::Linear, Activation::Tanh, Activation::SoftTanh] {
+        assert_derivative(&[(&[10, 4], &point[0].1), (&[4], &point[1].1), (&[3, 2, 5], &point[2].1)], |v| {
+            v[2].placed_dense(v[0], v[1], activation)
+        });
+        let tape = Tape::new(Memory::default(), &[]);
+        let all: Vec<Var> = point.iter().map(|(shape, values)| tape.input(*shape, values)).collect();
+        let found = all[2].placed_dense(all[0], all[1], activation).value();
+        for row in 0..6 {
+            let x = tape.input([1, 5], &point[2].1[row * 5..][..5]);
+            let w = tape.input([5, 4], &point[0].1[row % 2 * 20..][..20]);
+            let mut h = x.matmul(w) + all[1];
+            if activation == Activation::SoftTanh {
+                h = h.soft();
+            }
+            let exact = if activation == Activation::Linear { h } else { h.tanh() }.value();
+            let close = |(a, b): (&Real, &Real)| (a - b).abs() < 1e-6;
+            assert!(exact.iter().zip(&found[row * 4..]).all(close), "{activation:?}, row {row}");
+        }
+    }
 }

@@ -62,6 +62,9 @@ pub fn apply<'t>(
     State { z, xi, previous: action }
 }
 
+/// Which part of a state the positions are.
+const PLACES: usize = 1;
+
 /// Several instances side by side.
 #[derive(Clone, Debug, Default)]
 pub struct Batch {
@@ -287,9 +290,10 @@ impl Rollout {
         new[0].copy(marks);
         let (recorded, free) = self.memories.split_at_mut(slot);
         let start = marks.first.into_iter().flatten().zip(self.states[from].iter().map(Vec::as_slice));
+        let start = start.enumerate().filter(|(i, _)| problem.swarm.moves() || *i != PLACES).map(|(_, leaf)| leaf);
         let ticks = s * self.segment..self.ticks;
         let strengths = marks.strengths.iter().copied().zip(ticks.map(|tick| strength_at(&self.batch, tick)));
-        // Target and mass are those of the recording.
+        // Target and mass are those of the recording, and so are places that never change.
         free[0].replay(&recorded[model], params.shared(), start.chain(strengths));
     }
 
@@ -306,7 +310,8 @@ impl Rollout {
             let mut field = [size; 4];
             field[1..=nodes.len()].copy_from_slice(nodes);
             let field = &field[..=nodes.len()];
-            let leaf = |shape: &[usize], x: &[Real]| if train { tape.input(shape, x) } else { tape.constant(shape, x) };
+            let leaf = |shape: &[usize], x: &[Real]| if train { tape.input(shape, x) } else { tape.given(shape, x) };
+            // What follows from places that never change is computed in the first tick alone.
             let place =
                 |shape: &[usize], x: &[Real]| if problem.swarm.moves() { leaf(shape, x) } else { tape.constant(shape, x) };
             let [z, xi, previous] = &self.states[from];
@@ -319,7 +324,7 @@ impl Rollout {
             let target = tape.constant(field, &self.batch.target);
             let mass = tape.constant([size], &self.batch.mass);
             for t in s * self.segment..((s + 1) * self.segment).min(self.ticks) {
-                let strength = tape.constant([size, agents], strength_at(&self.batch, t));
+                let strength = tape.given([size, agents], strength_at(&self.batch, t));
                 marks.strengths.push(strength.id());
                 let before = marks.terms.len();
                 let given = Given { target, strength, mass };
@@ -358,6 +363,10 @@ impl Rollout {
             }
             let next = slot.checked_sub(1).filter(|_| self.keep).map(|slot| &self.memories[slot]);
             memory.backward_before(params.shared(), &mut self.bars, next);
+            // Every recording begins with the same tick, where all that stands is computed.
+            if s == 0 || !memory.replayable() {
+                memory.backward_standing(params.shared(), &mut self.bars);
+            }
             for (i, id) in marks.first.expect("recorded").into_iter().enumerate() {
                 let bar = self.bars.of(memory, id);
                 let kept = &mut self.state_bar[i];

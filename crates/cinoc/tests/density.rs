@@ -234,8 +234,8 @@ fn agents_may_see_patches_instead() {
     let tape = Tape::new(Memory::default(), &[]);
     let (field, target) = (tape.constant([1, 64, 80], &z), tape.zeros([1, 64, 80]));
     let seen = problem.swarm.observe(field, target, tape.constant([1, 1, 2], &[0.5, 0.6]));
-    assert_eq!(seen.patch.shape().sizes(), &[1, 1, 432]);
-    let (seen, h) = (seen.patch.value(), 1.0 / 63.0);
+    assert_eq!(seen.patch().shape().sizes(), &[1, 1, 432]);
+    let (seen, h) = (seen.patch().value(), 1.0 / 63.0);
     for (n, pixel) in seen.chunks_exact(3).enumerate() {
         let [x, y] = [(n / 12, 0.5), (n % 12, 0.6)].map(|(i, centre)| centre + (i as f64 - 5.5) * h);
         let expected = [0.2 + 0.5 * x + 0.3 * y, 0.5 * 11.0 * h, 0.3 * 11.0 * h];

@@ -5,7 +5,7 @@ use cinoc::policy::{DeepONet, Policy};
 use cinoc::problem::{Preset, Problem};
 use cinoc::random::{Rng, Stream};
 use cinoc::rollout::{Given, Outcome, Rollout, State, apply};
-use cinoc::swarm::{Features, Observation, Patch};
+use cinoc::swarm::{Features, Observation, Patch, Seen};
 use cinoc::task::Moment;
 use cinoc::{Config, Real};
 use cinoc_tape::{Bars, Memory, Tape};
@@ -82,7 +82,7 @@ fn open_loop(problem: &str, group: &'static str, changes: &[&str]) {
     let z = tape.input(&z0.0[..], &z0.1);
     let xi = tape.input(&xi0.0[..], &xi0.1);
     let target = tape.constant(&target.0[..], &target.1);
-    golden.compare("obs0", &problem.swarm.observe(z, target, xi).patch.value());
+    golden.compare("obs0", &problem.swarm.observe(z, target, xi).patch().value());
     let strength = tape.constant([batch, agents], &vec![1.0; batch * agents]);
     let given = Given { target, strength, mass: z.sum_keeping(1) };
     let mut state = State { z, xi, previous: tape.zeros([batch, agents, width]) };
@@ -288,10 +288,10 @@ fn convolutional_branch() {
         for thrifty in [false, true] {
             let tape = Tape::new(Memory::default(), params.shared()).thrifty(thrifty);
             let seen = Observation {
-                patch: tape.input([1, agents, features.patch.count()], &obs),
+                view: Seen::Patches(tape.input([1, agents, features.patch.count()], &obs)),
                 position: tape.input([1, agents, features.position], &feats),
             };
-            let (patch, position) = (seen.patch.id(), seen.position.id());
+            let (patch, position) = (seen.patch().id(), seen.position.id());
             let raw = policy.act(&params.leaves(&tape, true), &seen).id();
             let memory = tape.into_memory();
             golden.compare("raw", memory.value(params.shared(), raw));

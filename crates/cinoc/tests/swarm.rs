@@ -6,7 +6,7 @@ use cinoc::config::ObserveConfig;
 use cinoc::problem::Problem;
 use cinoc::random::{Rng, Stream};
 use cinoc::rollout::{Given, State, apply};
-use cinoc::swarm::{Advance, Compress, Force1d, Fourier, Observe1d, Saturate};
+use cinoc::swarm::{Advance, Bumps1d, Compress, Force1d, Fourier, Observe1d, RingView, Saturate, SumBumps};
 use cinoc::task::{Acceleration, Collision, Effort, Margin, SquaredError};
 use cinoc::{Real, evaluate};
 use cinoc_pde::Grid;
@@ -39,6 +39,41 @@ fn force_is_a_sum_of_gaussians() {
             let rows = |b: usize| (0..3).map(move |m| bumps.reshape([126]).columns((3 * b + m) * 21, (3 * b + m + 1) * 21));
             let sum = |b| rows(b).reduce(|a, c| a + c).unwrap();
             sum(0).join(sum(1)).reshape([2, 21])
+        });
+    }
+}
+
+#[test]
+fn shapes_first_and_their_sum_later_give_the_same_force() {
+    for grid in [Grid::walls(21, 1.0), Grid::periodic(32, 1.0)] {
+        let force = || Force1d::new(&grid, 0.1, 2.5);
+        let (whole, bumps, sum) = (Arc::new(force()), Arc::new(Bumps1d(force())), Arc::new(SumBumps));
+        let point = vec![(Shape::new(&[2, 3, 2]), noise(12, 1)), (Shape::new(&[2, 3, 1]), positions(6, 2))];
+        agree(point, &|v| v[0].tape().record(&sum, [v[0], v[1].apply(&bumps)]), &|v| v[0].tape().record(&whole, [v[0], v[1]]));
+    }
+}
+
+#[test]
+fn a_view_in_two_steps_is_the_view_in_one() {
+    let settings = ObserveConfig {
+        points: 20,
+        window: 0.31,
+        through_position: true,
+        compress: 0.0,
+        gain: 1.5,
+        obstacles: false,
+        position: true,
+    };
+    let plain = Arc::new(Observe1d::new(&Grid::periodic(24, 2.0), &settings));
+    let view = RingView::new(&plain);
+    let places: Vec<Real> = vec![0.0, 0.155, 0.16, 1.0, 1.844, 1.9999];
+    let shifted: Vec<Real> = places.iter().map(|x| x + 0.0003).collect();
+    // All instances alike, and not.
+    for second in [&places, &shifted] {
+        let xi = [places.clone(), second.clone()].concat();
+        let point = vec![(Shape::new(&[2, 24]), noise(48, 1)), (Shape::new(&[2, 24]), noise(48, 2))];
+        agree(point, &|v| view.observe(v[0], v[1], v[0].tape().constant([2, 6, 1], &xi)).patch(), &|v| {
+            v[0].tape().record(&plain, [v[0], v[1], v[0].tape().constant([2, 6, 1], &xi)])
         });
     }
 }

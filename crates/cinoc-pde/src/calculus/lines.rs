@@ -30,6 +30,19 @@ impl Lines {
         self.fft.forward(values, state, 1.0, work);
     }
 
+    /// At most sixteen fields as [`values`](Self::values) gives them; columns without a field are zero.
+    pub fn columns(&self, fields: &[Real], values: &mut [Real], work: &mut [Real]) {
+        let [fields_at, values_at] = self.blocks();
+        if fields.len() == self.size() {
+            transpose(self.nodes / WIDTH, fields, fields_at, values, values_at);
+        } else {
+            let all = &mut work[..self.size()];
+            all[..fields.len()].copy_from_slice(fields);
+            all[fields.len()..].fill(0.0);
+            transpose(self.nodes / WIDTH, all, fields_at, values, values_at);
+        }
+    }
+
     /// Working space for either.
     pub fn transform_work(&self) -> usize {
         self.fft.work()
@@ -61,15 +74,7 @@ impl Layout for Lines {
 
     fn load(&self, fields: &[Real], state: &mut [Real], work: &mut [Real]) {
         let (values, work) = work.split_at_mut(self.size());
-        let [fields_at, values_at] = self.blocks();
-        if fields.len() == self.size() {
-            transpose(self.nodes / WIDTH, fields, fields_at, values, values_at);
-        } else {
-            let all = &mut work[..self.size()];
-            all[..fields.len()].copy_from_slice(fields);
-            all[fields.len()..].fill(0.0);
-            transpose(self.nodes / WIDTH, all, fields_at, values, values_at);
-        }
+        self.columns(fields, values, work);
         self.spectrum(values, state, work);
     }
 

@@ -59,6 +59,22 @@ impl OddSymbol {
         );
     }
 
+    /// `y = z + i·σ·x`
+    pub fn apply_plus(&self, x: &[Real], z: &[Real], y: &mut [Real]) {
+        let (x, z, y) = (x.as_chunks::<ROW>().0, z.as_chunks::<ROW>().0, y.as_chunks_mut::<ROW>().0);
+        vectorise(
+            #[inline(always)]
+            || {
+                for ((y, (x, z)), s) in y.iter_mut().zip(x.iter().zip(z)).zip(&self.0) {
+                    for i in 0..WIDTH {
+                        y[i] = z[i] - s[i] * x[WIDTH + i];
+                        y[WIDTH + i] = z[WIDTH + i] + s[i] * x[i];
+                    }
+                }
+            },
+        );
+    }
+
     /// `x = sign·i·σ·x`
     pub fn apply_in_place(&self, sign: Real, x: &mut [Real]) {
         vectorise(
@@ -98,7 +114,12 @@ pub fn add(x: &mut [Real], y: &[Real]) {
 /// The most terms that [`combine`] takes.
 pub const MOST_TERMS: usize = 5;
 
-/// `y = Σ coefficient·x` over the terms, number by number. Numbers below 1e-30 become zero: modes that die out would otherwise end as
+/// Whether all numbers of a row of [`WIDTH`] belong to the same mode: then one coefficient per row does, and there is less to read.
+pub fn rows_are_modes(layout: &dyn Layout) -> bool {
+    layout.modes().chunks(WIDTH).all(|row| row.iter().all(|mode| *mode == row[0]))
+}
+
+/// `y = Σ coefficient·x` over the terms, number by number; coefficients one per number or, for all terms, one per row. Numbers below 1e-30 become zero: modes that die out would otherwise end as
 /// denormal numbers, which are slow.
 ///
 /// # Panics
@@ -120,8 +141,12 @@ pub fn combine<'a>(terms: impl Iterator<Item = (&'a [Real], &'a [Real])>, y: &mu
 }
 
 fn combine_all<const N: usize>(terms: [(&[Real], &[Real]); N], y: &mut [Real]) {
+    if terms[0].0.len() * WIDTH == y.len() { combine_rows::<N, true>(terms, y) } else { combine_rows::<N, false>(terms, y) }
+}
+
+fn combine_rows<const N: usize, const COMPACT: bool>(terms: [(&[Real], &[Real]); N], y: &mut [Real]) {
     let rows = y.len() / WIDTH;
-    let factors: [&[[Real; WIDTH]]; N] = std::array::from_fn(|n| &terms[n].0.as_chunks().0[..rows]);
+    let factors: [&[Real]; N] = std::array::from_fn(|n| &terms[n].0[..if COMPACT { rows } else { rows * WIDTH }]);
     let states: [&[[Real; WIDTH]]; N] = std::array::from_fn(|n| &terms[n].1.as_chunks().0[..rows]);
     let y = &mut y.as_chunks_mut::<WIDTH>().0[..rows];
     vectorise(
@@ -130,9 +155,17 @@ fn combine_all<const N: usize>(terms: [(&[Real], &[Real]); N], y: &mut [Real]) {
             for row in 0..rows {
                 let mut sum = [0.0; WIDTH];
                 for n in 0..N {
-                    let (c, x) = (&factors[n][row], &states[n][row]);
-                    for i in 0..WIDTH {
-                        sum[i] += c[i] * x[i];
+                    let x = &states[n][row];
+                    if COMPACT {
+                        let c = factors[n][row];
+                        for i in 0..WIDTH {
+                            sum[i] += c * x[i];
+                        }
+                    } else {
+                        let c = &factors[n][row * WIDTH..][..WIDTH];
+                        for i in 0..WIDTH {
+                            sum[i] += c[i] * x[i];
+                        }
                     }
                 }
                 for sum in &mut sum {

@@ -5,6 +5,7 @@ use crate::stepper::{CrankNicolsonEuler, Nonlinear, Spectral, SpectralStepper, S
 use crate::{Grid, Real};
 use cinoc_tape::Var;
 use cinoc_tape::kernel::fft::WIDTH;
+use cinoc_tape::kernel::vectorise;
 
 /// The Kuramoto–Sivashinsky equation on a ring: long waves grow, short ones decay, the nonlinear term carries energy between them.
 ///
@@ -72,27 +73,44 @@ impl Nonlinear for SquareFlux {
     }
 
     fn work(&self) -> usize {
-        2 * self.lines.size() + self.lines.transform_work()
+        self.lines.size() + self.lines.transform_work()
     }
 
     fn prepare(&self, z_hat: &[Real], kept: &mut [Real], work: &mut [Real]) {
         self.lines.values(z_hat, kept, work);
     }
 
+    fn keeps_fields(&self) -> bool {
+        true
+    }
+
+    fn columns(&self, fields: &[Real], kept: &mut [Real], work: &mut [Real]) {
+        self.lines.columns(fields, kept, work);
+    }
+
+    fn begin(&self, fields: &[Real], z_hat: &mut [Real], kept: &mut [Real], work: &mut [Real]) {
+        self.lines.columns(fields, kept, work);
+        self.lines.spectrum(kept, z_hat, work);
+    }
+
     fn finish(&self, kept: &[Real], f_hat: &[Real], rate_hat: &mut [Real], work: &mut [Real]) {
-        let (square, work) = work.split_at_mut(self.lines.size());
         let (square_hat, work) = work.split_at_mut(self.lines.size());
-        square.iter_mut().zip(kept).for_each(|(square, z)| *square = z * z);
-        self.lines.spectrum(square, square_hat, work);
-        rate_hat.copy_from_slice(f_hat);
-        self.derivative.apply(1.0, square_hat, rate_hat, true);
+        vectorise(
+            #[inline(always)]
+            || rate_hat.iter_mut().zip(kept).for_each(|(square, z)| *square = z * z),
+        );
+        self.lines.spectrum(rate_hat, square_hat, work);
+        self.derivative.apply_plus(square_hat, f_hat, rate_hat);
     }
 
     fn vjp(&self, kept: &[Real], rate_bar: &mut [Real], z_bar: &mut [Real], work: &mut [Real]) {
         let (values, work) = work.split_at_mut(self.lines.size());
         self.derivative.apply_in_place(-1.0, rate_bar);
         self.lines.values(rate_bar, values, work);
-        values.iter_mut().zip(kept).for_each(|(bar, z)| *bar *= 2.0 * z);
+        vectorise(
+            #[inline(always)]
+            || values.iter_mut().zip(kept).for_each(|(bar, z)| *bar *= 2.0 * z),
+        );
         self.lines.spectrum(values, z_bar, work);
     }
 }

@@ -51,14 +51,22 @@ impl FusedStep {
         self.plans.last().expect("a plan").substeps
     }
 
+    /// Whether a tick is a single stage whose values are the field: then nothing is kept but what is given.
+    fn single(&self) -> bool {
+        self.most_substeps() == 1 && self.stages() == 1 && self.nonlinear.keeps_fields()
+    }
+
     fn slots(&self) -> usize {
+        if self.single() {
+            return 0;
+        }
         let most = if self.plans.len() > 1 { 8 } else { MOST_SLOTS };
         most.min(self.most_substeps())
     }
 
     /// Substeps from one kept state to the next.
     fn every(&self, substeps: usize) -> usize {
-        substeps.div_ceil(self.slots())
+        substeps.div_ceil(self.slots().max(1))
     }
 
     /// Numbers in a field, and numbers kept per group of fields.
@@ -125,8 +133,7 @@ impl Op for FusedStep {
             y.chunks_mut(group).zip(x[0].chunks(group)).zip(x[1].chunks(group)).zip(saved.chunks_exact_mut(keep))
         {
             layout.load(f, f_hat, work);
-            layout.load(z_in, z, work);
-            self.nonlinear.prepare(z, &mut kept[..self.nonlinear.kept()], work);
+            self.nonlinear.begin(z_in, z, &mut kept[..self.nonlinear.kept()], work);
             let plan = self.plan(self.nonlinear.speed(kept));
             let substeps = plan.map_or(0, |plan| plan.substeps);
             saved[0] = substeps as Real;
@@ -137,7 +144,7 @@ impl Op for FusedStep {
             self.nonlinear.finish(&kept[..self.nonlinear.kept()], f_hat, &mut rates[..size], work);
             let every = self.every(substeps);
             for substep in 0..substeps {
-                if substep.is_multiple_of(every) {
+                if substep.is_multiple_of(every) && !self.single() {
                     saved[HEADER + substep / every * size..][..size].copy_from_slice(z);
                 }
                 self.step(plan, z, f_hat, next, rates, kept, work, substep == 0);
@@ -157,7 +164,11 @@ impl Op for FusedStep {
             let part = g * group..g * group + y_bar.len();
             room.f_bar.fill(0.0);
             room.stage_bars[stages * size..].fill(0.0);
-            if let Some(plan) = self.plans.iter().find(|plan| plan.substeps == saved[0] as usize) {
+            if self.single() {
+                layout.load(y_bar, &mut room.stage_bars[stages * size..], room.work);
+                self.nonlinear.columns(&x[0][part.clone()], room.kept, room.work);
+                self.stages_back(&self.plans[0], &mut room);
+            } else if let Some(plan) = self.plans.iter().find(|plan| plan.substeps == saved[0] as usize) {
                 layout.load(&x[1][part.clone()], room.f_hat, room.work);
                 layout.load(y_bar, &mut room.stage_bars[stages * size..], room.work);
                 let every = self.every(plan.substeps);

@@ -9,9 +9,10 @@ mod substep;
 pub use nonlinear::Nonlinear;
 pub use scheme::{Combination, CrankNicolsonEuler, Etdrk4, Rk4, Scheme};
 
-use crate::calculus::{Fourier, Layout, MOST_TERMS, Symbol};
+use crate::calculus::{Fourier, Layout, MOST_TERMS, Symbol, rows_are_modes};
 use crate::{Grid, Real, Stepper};
 use cinoc_tape::Var;
+use cinoc_tape::kernel::fft::WIDTH;
 use fused::FusedStep;
 use plan::Plan;
 use std::sync::Arc;
@@ -75,7 +76,8 @@ impl SpectralStepper {
             None => Self::plain(equation, scheme, tick, substeps),
             Some(nonlinear) => {
                 let lambda = linear_rates(&equation, nonlinear.layout());
-                let store = |all: Vec<f64>| all.into_iter().map(|c| c as Real).collect();
+                let every = if rows_are_modes(nonlinear.layout()) { WIDTH } else { 1 };
+                let store = |all: Vec<f64>| all.into_iter().step_by(every).map(|c| c as Real).collect();
                 let plans: Vec<_> = substeps.counts().map(|n| Plan::new(&scheme, &lambda, tick, n, store)).collect();
                 assert!(plans[0].lines.len() < MOST_TERMS, "at most {} stages", MOST_TERMS - 1);
                 let way = Way::Fused(Arc::new(FusedStep { nonlinear, plans, substeps, tick }));

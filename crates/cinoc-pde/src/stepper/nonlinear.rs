@@ -19,6 +19,22 @@ pub trait Nonlinear: Send + Sync {
     /// The first half of N(z): the values in space from which the second half and the derivative follow.
     fn prepare(&self, z_hat: &[Real], kept: &mut [Real], work: &mut [Real]);
 
+    /// Whether what [`prepare`](Self::prepare) gives are the fields themselves, in columns: then [`columns`](Self::columns) gives it too.
+    fn keeps_fields(&self) -> bool {
+        false
+    }
+
+    /// What [`prepare`](Self::prepare) gives, without a transform, from the fields; only where it [keeps them](Self::keeps_fields).
+    fn columns(&self, _fields: &[Real], _kept: &mut [Real], _work: &mut [Real]) {
+        unreachable!("this term does not keep the fields")
+    }
+
+    /// Sets `z_hat` to the spectra of fields, and `kept` to what [`prepare`](Self::prepare) gives.
+    fn begin(&self, fields: &[Real], z_hat: &mut [Real], kept: &mut [Real], work: &mut [Real]) {
+        self.layout().load(fields, z_hat, work);
+        self.prepare(z_hat, kept, work);
+    }
+
     /// The second half: the spectrum of N(z) + f.
     fn finish(&self, kept: &[Real], f_hat: &[Real], rate_hat: &mut [Real], work: &mut [Real]);
 

@@ -40,7 +40,7 @@ impl FusedStep {
     /// The cotangent of `z` from that of the state one substep later, which stands last in `stage_bars`; it ends there too.
     pub fn step_back(&self, plan: &Plan<Vec<Real>>, z: &[Real], room: &mut Room) {
         let (size, keep, stages) = (self.size(), self.nonlinear.kept(), self.stages());
-        let Room { f_hat, next, rates, kept, work, stage_bars, f_bar, .. } = room;
+        let Room { f_hat, next, rates, kept, work, .. } = room;
         for stage in 0..stages {
             let kept = &mut kept[stage * keep..][..keep];
             self.nonlinear.prepare(if stage == 0 { z } else { next }, kept, work);
@@ -49,6 +49,13 @@ impl FusedStep {
                 self.mix(plan, stage, z, &rates[..(stage + 1) * size], next);
             }
         }
+        self.stages_back(plan, room);
+    }
+
+    /// The same from what the stages keep.
+    pub fn stages_back(&self, plan: &Plan<Vec<Real>>, room: &mut Room) {
+        let (size, keep, stages) = (self.size(), self.nonlinear.kept(), self.stages());
+        let Room { next, rates, kept, work, stage_bars, f_bar, .. } = room;
         let rate_bar = &mut rates[..size];
         for stage in (0..stages).rev() {
             let (this, later) = stage_bars[stage * size..].split_at_mut(size);

@@ -33,6 +33,16 @@ impl<'a> Left<'a> {
         Self { values, row: columns, column: 1 }
     }
 
+    /// A matrix whose rows start `row` numbers apart.
+    pub fn rows_apart(values: &'a [Real], row: usize) -> Self {
+        Self { values, row, column: 1 }
+    }
+
+    /// The transpose of a matrix whose rows start `row` numbers apart.
+    pub fn columns_apart(values: &'a [Real], row: usize) -> Self {
+        Self { values, row: 1, column: row }
+    }
+
     /// The transpose of a row-major matrix with `columns` columns.
     pub fn transposed(values: &'a [Real], columns: usize) -> Self {
         Self { values, row: 1, column: columns }
@@ -58,16 +68,24 @@ impl<'a> Right<'a> {
 /// # Panics
 /// When a slice is shorter than its sizes say.
 pub fn gemm(m: usize, n: usize, k: usize, a: Left, b: Right, c: &mut [Real], start: Start) {
+    gemm_apart(m, n, k, a, b, c, n, start);
+}
+
+/// The same where the rows of `C` start `row` numbers apart.
+///
+/// # Panics
+/// When a slice is shorter than its sizes say, or rows overlap.
+pub fn gemm_apart(m: usize, n: usize, k: usize, a: Left, b: Right, c: &mut [Real], row: usize, start: Start) {
     if m == 0 || n == 0 {
         return;
     }
     assert!(k == 0 || a.values.len() > (m - 1) * a.row + (k - 1) * a.column, "gemm: left operand too short");
     assert!(k == 0 || b.values.len() >= (k - 1) * b.stride + n, "gemm: right operand too short for {k}x{n}");
-    assert!(c.len() >= m * n, "gemm: {} numbers for {m}x{n}", c.len());
+    assert!(row >= n && c.len() >= (m - 1) * row + n, "gemm: {} numbers for {m}x{n}, rows {row} apart", c.len());
     if let Start::Bias(bias) = start {
         assert!(bias.len() >= n, "gemm: bias of {} for {n} columns", bias.len());
     }
-    arch().dispatch(Gemm { m, n, k, a, b, c, start });
+    arch().dispatch(Gemm { m, n, k, a, b, c, row, start });
 }
 
 struct Gemm<'a> {
@@ -77,6 +95,7 @@ struct Gemm<'a> {
     a: Left<'a>,
     b: Right<'a>,
     c: &'a mut [Real],
+    row: usize,
     start: Start<'a>,
 }
 
@@ -91,7 +110,8 @@ impl WithSimd for Gemm<'_> {
         let mut j = 0;
         while j < n {
             let left = n - j;
-            let panel = Panel { simd, m: self.m, n, k: self.k, a: self.a, b: self.b, c, start: self.start, j, width: left };
+            let panel =
+                Panel { simd, m: self.m, row: self.row, k: self.k, a: self.a, b: self.b, c, start: self.start, j, width: left };
             // SAFETY: `gemm` checked the lengths; every panel stays inside `n` columns and `m` rows.
             unsafe {
                 j += match (S::REGISTER_COUNT >= 32, left / lanes, !left.is_multiple_of(lanes)) {
@@ -117,7 +137,8 @@ impl WithSimd for Gemm<'_> {
 struct Panel<'a, S> {
     simd: S,
     m: usize,
-    n: usize,
+    /// From one row of `C` to the next.
+    row: usize,
     k: usize,
     a: Left<'a>,
     b: Right<'a>,
@@ -155,7 +176,7 @@ impl<S: Simd> Panel<'_, S> {
 
     #[inline(always)]
     unsafe fn block<const R: usize, const V: usize, const PART: bool>(self, i: usize) {
-        let Self { simd, n, k, a, .. } = self;
+        let Self { simd, row: n, k, a, .. } = self;
         let lanes = lane::count::<S>();
         let mask = lane::first(simd, if PART { self.width - (V - 1) * lanes } else { lanes });
         let load = |from: *const Real, v: usize| unsafe {

@@ -4,7 +4,7 @@ use super::{Cotangents, Inputs, Op};
 use crate::{Real, Shape};
 
 /// `a ∘ b`, element by element. `b` has `a`'s shape, a trailing part of it, or one element.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Binary {
     /// a + b
     Add,
@@ -74,7 +74,7 @@ impl Op for Binary {
 }
 
 /// `scale·x + shift` with fixed numbers.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Affine {
     /// Factor.
     pub scale: Real,

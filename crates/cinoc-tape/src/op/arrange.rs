@@ -5,7 +5,7 @@ use crate::{Real, Shape};
 use std::sync::Arc;
 
 /// Moves elements without changing them.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Arrange {
     /// The same elements in another shape.
     Reshape(Shape),
@@ -19,6 +19,8 @@ pub enum Arrange {
     RepeatRows(usize),
     /// Two arrays joined along the last axis.
     Join,
+    /// Every so many rows are a matrix, which is transposed.
+    TransposeEach(usize),
 }
 
 impl Op for Arrange {
@@ -30,6 +32,7 @@ impl Op for Arrange {
             Self::Repeat(_) => "repeat",
             Self::RepeatRows(_) => "repeat rows",
             Self::Join => "join",
+            Self::TransposeEach(_) => "transpose",
         }
     }
 
@@ -65,6 +68,10 @@ impl Op for Arrange {
                 assert_eq!(x[0].rows(), x[1].rows(), "join: {:?} and {:?}", x[0], x[1]);
                 x[0].with_last(x[0].last() + x[1].last())
             }
+            Self::TransposeEach(rows) => {
+                assert!(x[0].rows().is_multiple_of(*rows), "transpose: {rows} rows of {:?} each", x[0]);
+                Shape::new(&[x[0].count() / rows, *rows])
+            }
         }
     }
 
@@ -93,6 +100,11 @@ impl Op for Arrange {
                 for (i, y) in y.chunks_exact_mut(width + other).enumerate() {
                     y[..width].copy_from_slice(&x[0][i * width..][..width]);
                     y[width..].copy_from_slice(&x[1][i * other..][..other]);
+                }
+            }
+            Self::TransposeEach(rows) => {
+                for (y, x) in y.chunks_exact_mut(rows * width).zip(x[0].chunks_exact(rows * width)) {
+                    x.iter().enumerate().for_each(|(i, x)| y[i % width * rows + i / width] = *x);
                 }
             }
         }
@@ -128,6 +140,11 @@ impl Op for Arrange {
                     let both = width + x.shape(1).last();
                     for (x_bar, y_bar) in x_bar.chunks_exact_mut(width).zip(y_bar.chunks_exact(both)) {
                         add(x_bar, &y_bar[..width]);
+                    }
+                }
+                Self::TransposeEach(rows) => {
+                    for (x_bar, y_bar) in x_bar.chunks_exact_mut(rows * width).zip(y_bar.chunks_exact(rows * width)) {
+                        x_bar.iter_mut().enumerate().for_each(|(i, x_bar)| *x_bar += y_bar[i % width * rows + i / width]);
                     }
                 }
             }

@@ -9,7 +9,7 @@ use crate::{Real, Shape};
 ///
 /// Inputs: `w [9·in, out]` (its rows run over window rows, window columns and channels), `b [out]`, images `x […, height·width·in]`;
 /// output `[…, ⌈height/stride⌉·⌈width/stride⌉·out]`.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Conv3x3 {
     /// Rows of an image.
     pub height: usize,

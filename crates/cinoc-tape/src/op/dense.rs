@@ -16,59 +16,25 @@ pub enum Activation {
     SoftTanh,
 }
 
-/// `activation(x·w + b)`. Inputs: `w [in, out]`, `b [out]`, `w` transposed (a constant, for the backward pass), then `x [rows, in]`.
-///
-/// `x` may come in several pieces, which count as joined along the last axis without being copied.
-#[derive(Clone, Copy, Debug)]
-pub struct Dense {
-    /// What follows the linear part.
-    pub activation: Activation,
-}
-
-/// Number of the first piece of `x` among the inputs.
-const X: usize = 3;
-
-impl Op for Dense {
-    fn name(&self) -> &'static str {
-        "dense"
-    }
-
-    fn shape(&self, x: &[Shape]) -> Shape {
-        let inputs: usize = x[X..].iter().map(Shape::last).sum();
-        let fits = x[0].sizes() == [inputs, x[1].count()] && x[2].sizes() == [x[1].count(), inputs];
-        assert!(fits, "dense: inputs {:?}, weights {:?}, biases {:?}", &x[X..], x[0], x[1]);
-        assert!(x[X..].iter().all(|piece| piece.rows() == x[X].rows()), "dense: inputs {:?}", &x[X..]);
-        x[X].with_last(x[1].count())
-    }
-
-    fn saved(&self, x: &[Shape]) -> usize {
-        match self.activation {
+impl Activation {
+    /// Numbers kept for the backward pass of so many rows.
+    pub(super) fn saved(self, rows: usize) -> usize {
+        match self {
             // 1/(‖h‖+1) of each row. The normalised rows follow from the result: computing them again is cheaper than fetching them.
-            Activation::SoftTanh => x[X].rows(),
+            Self::SoftTanh => rows,
             _ => 0,
         }
     }
 
-    fn scratch(&self, x: &[Shape]) -> usize {
-        x[X].rows() * x[1].count()
-    }
-
-    fn forward(&self, x: &Inputs, y: &mut [Real], saved: &mut [Real], _: &mut [Real]) {
-        let (rows, n) = (x.shape(X).rows(), x.shape(1).count());
-        let mut first = 0;
-        for piece in X..x.count() {
-            let k = x.shape(piece).last();
-            let start = if first == 0 { Start::Bias(&x[1]) } else { Start::Add };
-            gemm(rows, n, k, Left::rows(&x[piece], k), Right::columns(&x[0][first * n..], n, 0), y, start);
-            first += k;
-        }
-        match self.activation {
-            Activation::Linear => {}
-            Activation::Tanh => vectorise(
+    /// From `h`, rows of `n` numbers, to the result, in place.
+    pub(super) fn apply(self, n: usize, y: &mut [Real], saved: &mut [Real]) {
+        match self {
+            Self::Linear => {}
+            Self::Tanh => vectorise(
                 #[inline(always)]
                 || y.iter_mut().for_each(|y| *y = math::tanh(*y)),
             ),
-            Activation::SoftTanh => {
+            Self::SoftTanh => {
                 vectorise(
                     #[inline(always)]
                     || {
@@ -84,27 +50,26 @@ impl Op for Dense {
         }
     }
 
-    fn vjp(&self, x: &Inputs, y: &[Real], y_bar: &[Real], saved: &[Real], bars: &mut Cotangents, scratch: &mut [Real]) {
-        let (rows, n) = (x.shape(X).rows(), x.shape(1).count());
-        let h_bar: &[Real] = match self.activation {
-            Activation::Linear => y_bar,
-            Activation::Tanh => {
+    /// The cotangent of `h` from that of the result; `room` has space for it.
+    pub(super) fn pull<'a>(self, n: usize, y: &[Real], y_bar: &'a [Real], saved: &[Real], room: &'a mut [Real]) -> &'a [Real] {
+        match self {
+            Self::Linear => return y_bar,
+            Self::Tanh => {
                 vectorise(
                     #[inline(always)]
                     || {
-                        for ((h_bar, y), y_bar) in scratch.iter_mut().zip(y).zip(y_bar) {
+                        for ((h_bar, y), y_bar) in room.iter_mut().zip(y).zip(y_bar) {
                             *h_bar = y_bar * (1.0 - y * y);
                         }
                     },
                 );
-                scratch
             }
-            Activation::SoftTanh => {
+            Self::SoftTanh => {
                 vectorise(
                     #[inline(always)]
                     || {
                         let rows = y.chunks_exact(n).zip(y_bar.chunks_exact(n)).zip(saved);
-                        for (h_bar, ((y, y_bar), g)) in scratch.chunks_exact_mut(n).zip(rows) {
+                        for (h_bar, ((y, y_bar), g)) in room.chunks_exact_mut(n).zip(rows) {
                             // s = h·g with g = 1/(‖h‖+1):  h̄ = g·s̄ − s·(s·s̄)/‖h‖, and 0 instead of the fraction at h = 0.
                             let along = math::sum_pairs(y, y_bar, |y, y_bar| math::atanh_small(y) * (y_bar * (1.0 - y * y)));
                             let norm = 1.0 / g - 1.0;
@@ -115,32 +80,106 @@ impl Op for Dense {
                         }
                     },
                 );
-                scratch
             }
-        };
-        let inputs = x.shape(0).sizes()[0];
-        let mut first = 0;
-        for piece in X..x.count() {
-            let k = x.shape(piece).last();
-            if let Some((x_bar, fresh)) = bars.slot(piece) {
-                let start = if fresh { Start::Zero } else { Start::Add };
-                gemm(rows, k, n, Left::rows(h_bar, n), Right::columns(&x[2], inputs, first), x_bar, start);
-            }
-            if let Some(w_bar) = bars.get(0) {
-                let part = &mut w_bar[first * n..(first + k) * n];
-                gemm(k, n, rows, Left::transposed(&x[piece], k), Right::columns(h_bar, n, 0), part, Start::Add);
-            }
-            first += k;
         }
-        if let Some(b_bar) = bars.get(1) {
+        room
+    }
+}
+
+/// Adds the sum of the rows of `h_bar` to the cotangent of a bias (or the rows themselves, if it has as many).
+pub(super) fn bias_back(h_bar: &[Real], b_bar: Option<(&mut [Real], bool)>) {
+    let Some((b_bar, fresh)) = b_bar else { return };
+    vectorise(
+        #[inline(always)]
+        || {
+            if fresh {
+                b_bar.fill(0.0);
+            }
+            for row in h_bar.chunks_exact(b_bar.len()) {
+                b_bar.iter_mut().zip(row).for_each(|(b_bar, h_bar)| *b_bar += h_bar);
+            }
+        },
+    );
+}
+
+/// `activation(x·w + b)`. Inputs: `w [in, out]`, `b [out]` or `[rows, out]`, `w` transposed (a constant, for the backward pass), then `x [rows, in]`.
+///
+/// `x` may have fewer columns than `w` has rows: then it meets those from `first` on. Two such layers, the result of one being the `b` of the
+/// other, are one layer on joined inputs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Dense {
+    /// What follows the linear part.
+    pub activation: Activation,
+    /// The row of `w` for the first column of `x`.
+    pub first: usize,
+}
+
+/// Number of `x` among the inputs.
+const X: usize = 3;
+
+impl Op for Dense {
+    fn name(&self) -> &'static str {
+        "dense"
+    }
+
+    fn shape(&self, x: &[Shape]) -> Shape {
+        let y = x[X].with_last(x[0].last());
+        let (n, k) = (y.last(), x[0].rows());
+        let fits = x[2].sizes() == [n, k] && self.first + x[X].last() <= k && (x[1].sizes() == [n] || x[1] == y);
+        assert!(fits, "dense: input {:?} from {} on, weights {:?}, biases {:?}", x[X], self.first, x[0], x[1]);
+        y
+    }
+
+    fn saved(&self, x: &[Shape]) -> usize {
+        self.activation.saved(x[X].rows())
+    }
+
+    fn scratch(&self, x: &[Shape]) -> usize {
+        x[X].rows() * x[0].last()
+    }
+
+    fn forward(&self, x: &Inputs, y: &mut [Real], saved: &mut [Real], _: &mut [Real]) {
+        let (rows, n, k) = (x.shape(X).rows(), x.shape(0).last(), x.shape(X).last());
+        if n == 1 && x.shape(1).count() == 1 {
+            // A single column would leave most of every vector empty.
+            let w = &x[0][self.first..][..k];
             vectorise(
                 #[inline(always)]
                 || {
-                    for row in h_bar.chunks_exact(n) {
-                        b_bar.iter_mut().zip(row).for_each(|(b_bar, h_bar)| *b_bar += h_bar);
-                    }
+                    y.iter_mut()
+                        .zip(x[X].chunks_exact(k))
+                        .for_each(|(y, row)| *y = x[1][0] + math::sum_pairs(row, w, |x, w| x * w))
                 },
             );
+            return self.activation.apply(n, y, saved);
         }
+        let start = if x.shape(1).count() == n {
+            Start::Bias(&x[1])
+        } else {
+            y.copy_from_slice(&x[1]);
+            Start::Add
+        };
+        gemm(rows, n, k, Left::rows(&x[X], k), Right::columns(&x[0][self.first * n..], n, 0), y, start);
+        self.activation.apply(n, y, saved);
+    }
+
+    fn vjp(&self, x: &Inputs, y: &[Real], y_bar: &[Real], saved: &[Real], bars: &mut Cotangents, scratch: &mut [Real]) {
+        let (rows, n, k) = (x.shape(X).rows(), x.shape(0).last(), x.shape(X).last());
+        let h_bar = self.activation.pull(n, y, y_bar, saved, scratch);
+        if let Some((x_bar, fresh)) = bars.slot(X) {
+            let start = if fresh { Start::Zero } else { Start::Add };
+            let w_t = Right::columns(&x[2], x.shape(0).rows(), self.first);
+            gemm(rows, k, n, Left::rows(h_bar, n), w_t, x_bar, start);
+        }
+        if let Some(w_bar) = bars.get(0) {
+            let part = &mut w_bar[self.first * n..(self.first + k) * n];
+            if n == 1 {
+                // The same as a row, which fills vectors.
+                gemm(1, k, rows, Left::transposed(h_bar, 1), Right::columns(&x[X], k, 0), part, Start::Add);
+            } else {
+                gemm(k, n, rows, Left::transposed(&x[X], k), Right::columns(h_bar, n, 0), part, Start::Add);
+            }
+        }
+        bias_back(h_bar, bars.slot(1));
     }
 }

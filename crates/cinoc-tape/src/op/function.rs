@@ -5,7 +5,7 @@ use crate::kernel::{math, vectorise};
 use crate::{Real, Shape};
 
 /// An elementary function, element by element.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Function {
     /// tanh x
     Tanh,

@@ -5,7 +5,7 @@ use crate::kernel::gemm::{Left, Right, Start, gemm};
 use crate::{Real, Shape};
 
 /// `[rows, k]·[k, n]`; leading axes of the first factor count as rows.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MatMul;
 
 impl Op for MatMul {

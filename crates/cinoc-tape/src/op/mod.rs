@@ -8,6 +8,7 @@ mod conv_pass;
 mod dense;
 mod function;
 mod matmul;
+mod placed_dense;
 mod reduce;
 mod soft_dense;
 
@@ -18,6 +19,7 @@ pub use conv_branch::ConvBranch;
 pub use dense::{Activation, Dense};
 pub use function::Function;
 pub use matmul::MatMul;
+pub use placed_dense::PlacedDense;
 pub use reduce::Reduce;
 pub use soft_dense::SoftDense;
 
@@ -93,8 +95,10 @@ impl Index<usize> for Inputs<'_> {
 /// The inputs' cotangents, lent one at a time (two inputs may be the same variable).
 pub struct Cotangents<'a> {
     pub(crate) arena: &'a mut [Real],
-    pub(crate) shared: &'a mut [Real],
     pub(crate) touched: &'a mut Touched,
+    pub(crate) standing: &'a mut [Real],
+    pub(crate) touched_standing: &'a mut Touched,
+    pub(crate) shared: &'a mut [Real],
     pub(crate) places: [Option<Place>; MAX_INPUTS],
 }
 
@@ -121,6 +125,10 @@ impl Cotangents<'_> {
                 let fresh = self.touched.mark(node);
                 Some((&mut self.arena[start..end], fresh))
             }
+            Place::Standing { node, start, end } => {
+                let fresh = self.touched_standing.mark(node);
+                Some((&mut self.standing[start..end], fresh))
+            }
         }
     }
 }
@@ -144,6 +152,8 @@ pub enum Recorded {
     Dense(Dense),
     /// The same with normalised inputs.
     SoftDense(SoftDense),
+    /// The same with weights that differ from place to place.
+    PlacedDense(PlacedDense),
     /// Convolution of images.
     Conv3x3(Conv3x3),
     /// Convolutions and a layer on their results.
@@ -163,9 +173,31 @@ impl Recorded {
             Self::MatMul(op) => op,
             Self::Dense(op) => op,
             Self::SoftDense(op) => op,
+            Self::PlacedDense(op) => op,
             Self::Conv3x3(op) => op,
             Self::ConvBranch(op) => op,
             Self::Shared(op) => &**op,
+        }
+    }
+}
+
+/// Whether two operations do the same; those behind pointers only if they are one and the same.
+impl PartialEq for Recorded {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Binary(a), Self::Binary(b)) => a == b,
+            (Self::Affine(a), Self::Affine(b)) => a == b,
+            (Self::Function(a), Self::Function(b)) => a == b,
+            (Self::Arrange(a), Self::Arrange(b)) => a == b,
+            (Self::Reduce(a), Self::Reduce(b)) => a == b,
+            (Self::MatMul(a), Self::MatMul(b)) => a == b,
+            (Self::Dense(a), Self::Dense(b)) => a == b,
+            (Self::SoftDense(a), Self::SoftDense(b)) => a == b,
+            (Self::PlacedDense(a), Self::PlacedDense(b)) => a == b,
+            (Self::Conv3x3(a), Self::Conv3x3(b)) => a == b,
+            (Self::ConvBranch(a), Self::ConvBranch(b)) => a == b,
+            (Self::Shared(a), Self::Shared(b)) => Arc::ptr_eq(a, b),
+            _ => false,
         }
     }
 }
@@ -179,7 +211,7 @@ macro_rules! recorded {
         }
     )*};
 }
-recorded!(Binary, Affine, Function, Arrange, Reduce, MatMul, Dense, SoftDense, Conv3x3, ConvBranch);
+recorded!(Binary, Affine, Function, Arrange, Reduce, MatMul, Dense, SoftDense, PlacedDense, Conv3x3, ConvBranch);
 
 impl<T: Op + 'static> From<&Arc<T>> for Recorded {
     fn from(op: &Arc<T>) -> Self {

@@ -6,7 +6,7 @@ use crate::kernel::vectorise;
 use crate::{Real, Shape};
 
 /// Sum or mean over all but the first `keep` axes (over everything with 0, giving shape `[1]`).
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reduce {
     /// How many leading axes stay.
     pub keep: usize,

@@ -9,7 +9,7 @@ use crate::{Real, Shape};
 /// (a constant, for the backward pass), `x [rows, in]`.
 ///
 /// The normalisation is one factor per row, so it is applied to the products: the many numbers of `x` are read as they are.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SoftDense;
 
 /// Rows worked on together: few enough that they stay in the cache beside the weights, many enough that the weights are worth fetching.

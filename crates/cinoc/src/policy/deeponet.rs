@@ -154,20 +154,21 @@ impl Policy for DeepONet {
     }
 
     fn act<'t>(&self, theta: &Leaves<'t>, seen: &Observation<'t>) -> Var<'t> {
-        let layer = |i: usize, x: Var<'t>| {
+        let parameters = |i: usize| {
             let mut parameters = theta.layer(2 * i);
             if self.odd && !(self.branch..self.branch + self.trunk).contains(&i) {
                 parameters.b = theta.tape().zeros([self.layers[i].outputs]);
             }
-            x.dense(parameters, self.layers[i].activation)
+            parameters
         };
+        let layer = |i: usize, x: Var<'t>| x.dense(parameters(i), self.layers[i].activation);
         let branch = seen.each_agent(match self.image {
             Some(image) => {
                 let image = ConvBranch { keep: !theta.tape().is_thrifty(), ..image };
                 let convolutions = [(theta.get(0), theta.get(1)), (theta.get(2), theta.get(3))];
-                seen.patch.conv_branch(image, convolutions, theta.layer(4))
+                seen.patch().conv_branch(image, convolutions, theta.layer(4))
             }
-            None => (0..self.branch).fold(seen.patch, |x, i| layer(i, x)),
+            None => (1..self.branch).fold(seen.dense(parameters(0), self.layers[0].activation), |x, i| layer(i, x)),
         });
         let after = self.branch + self.trunk;
         let trunk = (self.branch..after).fold(seen.position, |x, i| layer(i, x));

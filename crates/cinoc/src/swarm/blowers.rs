@@ -1,8 +1,8 @@
 //! Mobile agents on a plane that blow.
 
 use super::{
-    Advance, Compress, Directions, Features, Flow2d, Fourier, Observation, Observe2d, ObserveField, Patch, SaturateLength, Share,
-    Swarm,
+    Advance, Compress, Directions, Features, Flow2d, Fourier, Observation, Observe2d, ObserveField, Patch, SaturateLength, Seen,
+    Share, Swarm,
 };
 use crate::Real;
 use crate::config::{ObserveConfig, SwarmConfig};
@@ -115,7 +115,8 @@ impl Swarm for BlowingPlane {
             patch = patch.apply(compress);
         }
         let directions = tape.record(&self.directions, [xi, z.apply(&self.moments), target.apply(&self.moments)]);
-        Observation { patch, position: xi.apply(&self.fourier).join(directions) }
+        let view = if matches!(self.view, View::Field(_)) { Seen::Shared(patch) } else { Seen::Patches(patch) };
+        Observation { view, position: xi.apply(&self.fourier).join(directions) }
     }
 
     fn share<'t>(&self, strength: Var<'t>, xi: Var<'t>) -> Var<'t> {

@@ -86,6 +86,37 @@ impl Force1d {
         }
     }
 
+    pub(super) fn nodes(&self) -> usize {
+        self.nodes
+    }
+
+    /// Numbers of working space.
+    pub(super) fn padded(&self) -> usize {
+        self.x.len()
+    }
+
+    /// The field `y` of one instance.
+    #[inline(always)]
+    pub(super) fn instance(&self, actions: &[Real], k: usize, xi: &[Real], y: &mut [Real], scratch: &mut [Real]) {
+        let (sums, _) = scratch[..self.x.len()].as_chunks_mut::<LANES>();
+        if self.ring {
+            self.push::<true>(actions, k, xi, sums);
+        } else {
+            self.push::<false>(actions, k, xi, sums);
+        }
+        y.copy_from_slice(&sums.as_flattened()[..self.nodes]);
+    }
+
+    /// Derivative of `⟨f̄, b⟩` by the position `xi` of an agent that pushes with 1.
+    pub(super) fn slope(&self, f_bar: &[Real], xi: Real, scratch: &mut [Real]) -> Real {
+        let padded = &mut scratch[..self.x.len()];
+        padded.fill(0.0);
+        padded[..self.nodes].copy_from_slice(f_bar);
+        let (f_bar, _) = padded.as_chunks::<LANES>();
+        let (_, slid) = if self.ring { self.feel::<true>(f_bar, xi) } else { self.feel::<false>(f_bar, xi) };
+        2.0 * self.inverse * slid
+    }
+
     /// `⟨f̄, b⟩` and `⟨f̄, b·d⟩` of an agent at `xi`, in one pass over the grid.
     #[inline(always)]
     fn feel<const RING: bool>(&self, f_bar: &[[Real; LANES]], xi: Real) -> (Real, Real) {
@@ -120,18 +151,12 @@ impl Op for Force1d {
 
     fn forward(&self, x: &Inputs, y: &mut [Real], _: &mut [Real], scratch: &mut [Real]) {
         let &[_, agents, k] = x.shape(0).sizes() else { unreachable!() };
-        let (sums, _) = scratch[..self.x.len()].as_chunks_mut::<LANES>();
         vectorise(
             #[inline(always)]
             || {
                 for (b, y) in y.chunks_exact_mut(self.nodes).enumerate() {
                     let (actions, xi) = (&x[0][b * agents * k..][..agents * k], &x[1][b * agents..][..agents]);
-                    if self.ring {
-                        self.push::<true>(actions, k, xi, sums);
-                    } else {
-                        self.push::<false>(actions, k, xi, sums);
-                    }
-                    y.copy_from_slice(&sums.as_flattened()[..self.nodes]);
+                    self.instance(actions, k, xi, y, scratch);
                 }
             },
         );

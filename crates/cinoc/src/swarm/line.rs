@@ -1,7 +1,7 @@
 //! Mobile agents on an interval.
 
 use super::lattice::cell_middles;
-use super::{Advance, Compress, Features, Force1d, Fourier, Observation, Observe1d, Patch, Saturate, Share, Swarm};
+use super::{Advance, Compress, Features, Force1d, Fourier, Observation, Observe1d, Patch, Saturate, Seen, Share, Swarm};
 use crate::Real;
 use crate::config::{ObserveConfig, SwarmConfig};
 use cinoc_pde::Grid;
@@ -68,7 +68,7 @@ impl Swarm for MobileLine {
         if let Some(compress) = &self.compress {
             patch = patch.apply(compress);
         }
-        Observation { patch, position: xi.apply(&self.fourier) }
+        Observation { view: Seen::Patches(patch), position: xi.apply(&self.fourier) }
     }
 
     fn share<'t>(&self, strength: Var<'t>, xi: Var<'t>) -> Var<'t> {

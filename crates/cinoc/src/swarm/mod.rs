@@ -2,6 +2,7 @@
 
 mod advance;
 mod blowers;
+mod bumps1d;
 mod channels2d;
 mod compress;
 mod directions;
@@ -11,6 +12,7 @@ mod force2d;
 mod fourier;
 mod lattice;
 mod line;
+mod linear_view;
 mod nearest;
 mod observe1d;
 mod observe2d;
@@ -25,6 +27,7 @@ mod still;
 
 pub use advance::Advance;
 pub use blowers::{BlowingPlane, Rectangle};
+pub use bumps1d::{Bumps1d, SumBumps};
 pub use compress::Compress;
 pub use directions::Directions;
 pub use flow2d::Flow2d;
@@ -32,6 +35,7 @@ pub use force1d::Force1d;
 pub use force2d::Force2d;
 pub use fourier::Fourier;
 pub use line::MobileLine;
+pub use linear_view::{LinearView, RingView};
 pub use nearest::Nearest;
 pub use observe_field::ObserveField;
 pub use observe1d::Observe1d;
@@ -41,26 +45,56 @@ pub use safety::Safety;
 pub use saturate::Saturate;
 pub use saturate_length::SaturateLength;
 pub use share::Share;
-pub use still::{StillLine, StillPlane};
+pub use still::{Push, StillLine, StillPlane};
 
 use crate::Real;
-use cinoc_tape::Var;
+use cinoc_tape::op::Activation;
+use cinoc_tape::{Layer, Var};
+
+/// What agents see of the field.
+#[derive(Clone, Copy)]
+pub enum Seen<'t> {
+    /// The field around each agent, `[batch, agents, features]`.
+    Patches(Var<'t>),
+    /// The same, not yet computed.
+    Linear(LinearView<'t>),
+    /// One view that all agents of an instance share, `[batch, features]`.
+    Shared(Var<'t>),
+}
 
 /// What the policy is shown.
 #[derive(Clone, Copy)]
 pub struct Observation<'t> {
-    /// The field around each agent, `[batch, agents, features]`, or one view that all agents of an instance share, `[batch, features]`.
-    pub patch: Var<'t>,
+    /// What agents see of the field.
+    pub view: Seen<'t>,
     /// Features of each agent's position, `[batch, agents, features]`.
     pub position: Var<'t>,
 }
 
 impl<'t> Observation<'t> {
-    /// What was computed from [`patch`](Self::patch), for each agent: repeated where all of an instance share one view, so that a network
-    /// looks at it once per instance, not once per agent.
+    /// What is seen, as numbers.
+    pub fn patch(&self) -> Var<'t> {
+        match self.view {
+            Seen::Patches(patch) | Seen::Shared(patch) => patch,
+            Seen::Linear(view) => view.patch(),
+        }
+    }
+
+    /// A layer on what is seen.
+    pub fn dense(&self, layer: Layer<'t>, activation: Activation) -> Var<'t> {
+        match self.view {
+            Seen::Patches(patch) | Seen::Shared(patch) => patch.dense(layer, activation),
+            Seen::Linear(view) => view.dense(layer, activation),
+        }
+    }
+
+    /// What was computed from the view, for each agent: repeated where all of an instance share one, so that a network looks at it once per
+    /// instance, not once per agent.
     pub fn each_agent(&self, seen: Var<'t>) -> Var<'t> {
-        let shared = self.patch.shape().sizes().len() < self.position.shape().sizes().len();
-        if shared { seen.repeat_rows(self.position.shape().sizes()[1]) } else { seen }
+        match self.view {
+            Seen::Shared(_) => seen.repeat_rows(self.position.shape().sizes()[1]),
+            _ => seen,
+        }
     }
 }
 

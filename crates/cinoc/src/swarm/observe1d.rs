@@ -90,6 +90,49 @@ impl Observe1d {
         }
     }
 
+    pub(super) fn nodes(&self) -> usize {
+        self.nodes
+    }
+
+    /// How many numbers an agent sees.
+    pub(super) fn seen(&self) -> usize {
+        2 * self.points
+    }
+
+    /// Nodes that what an agent sees can depend on: those under its window, one more on either side for the differences, and one for rounding.
+    pub(super) fn span(&self) -> usize {
+        (self.offsets[self.points - 1] - self.offsets[0]) as usize + 5
+    }
+
+    /// Where an agent on a ring is, in cells: such that its first sample is neither before node 0 nor beyond the last.
+    #[inline(always)]
+    fn cell(&self, xi: Real) -> Real {
+        let (nodes, at) = (self.nodes as Real, xi * self.inverse_dx);
+        let at = at - nodes * ((at + self.offsets[0]) / nodes).floor();
+        // Rounding may leave the first sample just outside.
+        at.max(-self.offsets[0])
+    }
+
+    /// The first of the [`span`](Self::span) nodes around an agent on a ring.
+    pub(super) fn first_around(&self, xi: Real) -> usize {
+        ((self.cell(xi) + self.offsets[0]) as usize + self.nodes - 1) % self.nodes
+    }
+
+    /// What each of the nodes around an agent on a ring adds to each number it sees, `[span, 2n]`.
+    pub(super) fn factors(&self, xi: Real, factors: &mut [Real]) {
+        let (at, n) = (self.cell(xi), self.points);
+        let first = ((at + self.offsets[0]) as usize) as Real - 1.0;
+        for (i, row) in factors.chunks_exact_mut(2 * n).enumerate() {
+            let node = first + i as Real;
+            for j in 0..n {
+                let t = at + self.offsets[j];
+                row[j] = self.gain * hat(t - node);
+                // The node is the right one of the difference at its left neighbour, and the left one of that at its right neighbour.
+                row[n + j] = self.gain * self.slope * (hat(t - (node - 1.0)) - hat(t - (node + 1.0)));
+            }
+        }
+    }
+
     /// Nodes and what may be read or written behind them: the window's width (repeated nodes of a ring) and a group of lanes.
     fn extended(&self) -> usize {
         let span = self.offsets[self.points - 1] - self.offsets[0];
@@ -152,13 +195,7 @@ impl Observe1d {
     fn places<const G: usize>(&self, xi: Real, places: &mut Places) {
         let (offsets, _) = self.offsets.as_chunks::<LANES>();
         let top = (self.nodes - 1) as Real;
-        let mut at = xi * self.inverse_dx;
-        if self.periodic {
-            let (nodes, start) = (self.nodes as Real, at + offsets[0][0]);
-            at -= nodes * (start / nodes).floor();
-            // Rounding may leave the first sample just outside.
-            at = at.max(-offsets[0][0]);
-        }
+        let at = if self.periodic { self.cell(xi) } else { xi * self.inverse_dx };
         let hold = |t: Real| if self.periodic { t } else { t.max(0.0).min(top) };
         for group in 0..G {
             for l in 0..LANES {

@@ -2,7 +2,7 @@
 
 use super::lattice::cell_middles;
 use super::{
-    Advance, Compress, Features, Force2d, Fourier, Nearest, Observation, Observe2d, Patch, Safety, Saturate, Share, Swarm,
+    Advance, Compress, Features, Force2d, Fourier, Nearest, Observation, Observe2d, Patch, Safety, Saturate, Seen, Share, Swarm,
 };
 use crate::Real;
 use crate::config::{ObserveConfig, SwarmConfig};
@@ -99,7 +99,7 @@ impl Swarm for MobilePlane {
         if let Some(nearest) = &self.nearest {
             position = position.join(xi.apply(nearest));
         }
-        Observation { patch, position }
+        Observation { view: Seen::Patches(patch), position }
     }
 
     fn share<'t>(&self, strength: Var<'t>, xi: Var<'t>) -> Var<'t> {

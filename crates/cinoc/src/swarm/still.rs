@@ -1,11 +1,14 @@
 //! Agents that stay where they are, on a line or in the plane.
 
 use super::lattice::{cell_middles, staggered};
-use super::{Compress, Features, Force1d, Force2d, Fourier, Observation, Observe1d, Observe2d, Patch, Saturate, Share, Swarm};
+use super::{
+    Bumps1d, Compress, Features, Force1d, Force2d, Fourier, Observation, Observe1d, Observe2d, Patch, RingView, Saturate, Seen,
+    Share, SumBumps, Swarm,
+};
 use crate::Real;
 use crate::config::{ObserveConfig, SwarmConfig};
 use cinoc_pde::Grid;
-use cinoc_tape::{Op, Var};
+use cinoc_tape::Var;
 use std::f64::consts::PI;
 use std::sync::Arc;
 
@@ -14,25 +17,70 @@ pub struct Still<Observe, Force> {
     lengths: Vec<Real>,
     staggered: bool,
     patch: Patch,
-    observe: Arc<Observe>,
+    observe: Observe,
     compress: Option<Arc<Compress>>,
     fourier: Arc<Fourier>,
     share: Option<Arc<Share>>,
     saturate: Arc<Saturate>,
-    force: Arc<Force>,
+    force: Force,
 }
 
 /// Agents that stay where they are on a line.
-pub type StillLine = Still<Observe1d, Force1d>;
+pub type StillLine = Still<(Arc<Observe1d>, RingView), (Arc<Bumps1d>, Arc<SumBumps>)>;
 
 /// Agents that stay where they are in the plane.
-pub type StillPlane = Still<Observe2d, Force2d>;
+pub type StillPlane = Still<Arc<Observe2d>, Arc<Force2d>>;
+
+/// How agents see a field.
+pub trait Look: Send + Sync {
+    /// What agents at `xi` see.
+    fn look<'t>(&self, z: Var<'t>, target: Var<'t>, xi: Var<'t>) -> Seen<'t>;
+}
+
+impl Look for Arc<Observe2d> {
+    fn look<'t>(&self, z: Var<'t>, target: Var<'t>, xi: Var<'t>) -> Seen<'t> {
+        Seen::Patches(z.tape().record(self, [z, target, xi]))
+    }
+}
+
+impl Look for (Arc<Observe1d>, RingView) {
+    /// In two steps where the places never change.
+    fn look<'t>(&self, z: Var<'t>, target: Var<'t>, xi: Var<'t>) -> Seen<'t> {
+        if xi.stands() && self.1.fits() {
+            Seen::Linear(self.1.observe(z, target, xi))
+        } else {
+            Seen::Patches(z.tape().record(&self.0, [z, target, xi]))
+        }
+    }
+}
+
+/// How agents push a field.
+pub trait Push: Send + Sync {
+    /// The force of actions `[batch, agents, 1]` of agents at `xi`.
+    fn push<'t>(&self, action: Var<'t>, xi: Var<'t>) -> Var<'t>;
+}
+
+impl Push for Arc<Force2d> {
+    fn push<'t>(&self, action: Var<'t>, xi: Var<'t>) -> Var<'t> {
+        action.tape().record(self, [action, xi])
+    }
+}
+
+impl Push for (Arc<Bumps1d>, Arc<SumBumps>) {
+    /// In two steps: the first depends on the places alone, which never change.
+    fn push<'t>(&self, action: Var<'t>, xi: Var<'t>) -> Var<'t> {
+        action.tape().record(&self.1, [action, xi.apply(&self.0)])
+    }
+}
 
 impl StillLine {
     /// Agents on `grid`.
     pub fn new(grid: &Grid, swarm: &SwarmConfig, observe: &ObserveConfig) -> Self {
-        let force = Force1d::new(grid, swarm.sigma, scale(grid, swarm));
-        Self::with(grid, swarm, observe, Patch::Line(2 * observe.points), Observe1d::new(grid, observe), force)
+        let bumps = Bumps1d(Force1d::new(grid, swarm.sigma, scale(grid, swarm)));
+        let force = (Arc::new(bumps), Arc::new(SumBumps));
+        let plain = Arc::new(Observe1d::new(grid, observe));
+        let view = RingView::new(&plain);
+        Self::with(grid, swarm, observe, Patch::Line(2 * observe.points), (plain, view), force)
     }
 }
 
@@ -40,8 +88,8 @@ impl StillPlane {
     /// Agents on `grid`.
     pub fn new(grid: &Grid, swarm: &SwarmConfig, observe: &ObserveConfig) -> Self {
         let patch = Patch::Image { height: observe.points, width: observe.points, channels: 3 };
-        let force = Force2d::new(grid, swarm.sigma, scale(grid, swarm));
-        Self::with(grid, swarm, observe, patch, Observe2d::new(grid, observe), force)
+        let force = Arc::new(Force2d::new(grid, swarm.sigma, scale(grid, swarm)));
+        Self::with(grid, swarm, observe, patch, Arc::new(Observe2d::new(grid, observe)), force)
     }
 }
 
@@ -57,17 +105,17 @@ impl<Observe, Force> Still<Observe, Force> {
             lengths: grid.lengths.clone(),
             staggered: swarm.staggered,
             patch,
-            observe: Arc::new(observe),
+            observe,
             compress: (settings.compress > 0.0).then(|| Arc::new(Compress::new(settings.compress * settings.gain))),
             fourier: Arc::new(Fourier::of(grid, settings)),
             share: Share::of(grid, swarm),
             saturate: Arc::new(Saturate::new(vec![swarm.u_limit as Real])),
-            force: Arc::new(force),
+            force,
         }
     }
 }
 
-impl<Observe: Op + 'static, Force: Op + 'static> Swarm for Still<Observe, Force> {
+impl<Observe: Look, Force: Push> Swarm for Still<Observe, Force> {
     fn dimensions(&self) -> usize {
         self.lengths.len()
     }
@@ -85,11 +133,11 @@ impl<Observe: Op + 'static, Force: Op + 'static> Swarm for Still<Observe, Force>
     }
 
     fn observe<'t>(&self, z: Var<'t>, target: Var<'t>, xi: Var<'t>) -> Observation<'t> {
-        let mut patch = z.tape().record(&self.observe, [z, target, xi]);
-        if let Some(compress) = &self.compress {
-            patch = patch.apply(compress);
+        let observation = Observation { view: self.observe.look(z, target, xi), position: xi.apply(&self.fourier) };
+        match &self.compress {
+            Some(compress) => Observation { view: Seen::Patches(observation.patch().apply(compress)), ..observation },
+            None => observation,
         }
-        Observation { patch, position: xi.apply(&self.fourier) }
     }
 
     fn share<'t>(&self, strength: Var<'t>, xi: Var<'t>) -> Var<'t> {
@@ -101,7 +149,7 @@ impl<Observe: Op + 'static, Force: Op + 'static> Swarm for Still<Observe, Force>
     }
 
     fn actuate<'t>(&self, action: Var<'t>, xi: Var<'t>) -> Var<'t> {
-        action.tape().record(&self.force, [action, xi])
+        self.force.push(action, xi)
     }
 
     fn moves(&self) -> bool {
