@@ -293,7 +293,9 @@ pub fn trace(
         free.forward(problem, &nobody, &Params::default(), false, &mut |scene| watch(&mut trace, scene));
         rollout.batch.z.copy_from_slice(free.end().0);
         // The rollout begins with the moment that this one ended with.
-        (trace.z.pop(), trace.xi.pop(), trace.alive.pop());
+        trace.z.pop();
+        trace.xi.pop();
+        trace.alive.pop();
     }
     let outcome = rollout.forward(problem, policy, params, false, &mut |scene| watch(&mut trace, scene));
     (trace, outcome)

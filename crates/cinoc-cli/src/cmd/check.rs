@@ -97,7 +97,7 @@ fn figure(growth: &[(usize, f64)]) -> Growth {
         measure: "norm of the gradient",
         fit: vec![first, (last.0, first.1 * last.0 / first.0)],
         measured,
-        formula: "as the episode".into(),
+        formula: "in proportion".into(),
     }
 }
 
