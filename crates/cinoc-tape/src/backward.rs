@@ -2,8 +2,9 @@
 
 use crate::kernel::buffer::{Buffer, align};
 use crate::kernel::prefetch::prefetch;
+use crate::memory::Memory;
+use crate::node::{Home, Lent, Node, VarId};
 use crate::op::{Cotangents, MAX_INPUTS};
-use crate::tape::{Home, Lent, Memory, Node, VarId};
 use crate::{Real, profile};
 
 /// Where a cotangent lives.

@@ -29,6 +29,8 @@ pub mod op;
 pub mod profile;
 
 mod backward;
+mod memory;
+mod node;
 mod params;
 mod replay;
 mod shape;
@@ -36,10 +38,12 @@ mod tape;
 mod var;
 
 pub use backward::Bars;
+pub use memory::Memory;
+pub use node::VarId;
 pub use op::{Cotangents, Inputs, Op};
 pub use params::{Layer, Leaves, Params};
 pub use shape::Shape;
-pub use tape::{Memory, Tape, VarId};
+pub use tape::Tape;
 pub use var::Var;
 
 /// The number type: `f32`, or `f64` with the feature of that name.

@@ -1,7 +1,8 @@
 //! Computing a recording once more with other values: what a tick costs after the first.
 
 use crate::Real;
-use crate::tape::{Home, Lent, Memory, VarId};
+use crate::memory::Memory;
+use crate::node::{Home, Lent, VarId};
 use std::sync::Arc;
 
 impl Memory {

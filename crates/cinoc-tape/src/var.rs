@@ -1,9 +1,9 @@
 //! Variables and the mathematics on them.
 
+use crate::node::VarId;
 use crate::op::{
     Activation, Affine, Arrange, Binary, Conv3x3, ConvBranch, Dense, Function, MatMul, PlacedDense, Recorded, Reduce, SoftDense,
 };
-use crate::tape::VarId;
 use crate::{Layer, Real, Shape, Tape};
 use std::ops::{Add, Div, Mul, Neg, Sub};
 use std::sync::Arc;

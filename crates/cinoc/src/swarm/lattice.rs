@@ -19,16 +19,67 @@ pub fn cell_middles(lengths: &[Real], agents: usize) -> Vec<Real> {
     (0..columns).flat_map(column).collect()
 }
 
-/// Places in an even number of rows that are shifted by half a step against their neighbours, `[agents, 2]`, on a torus: nearly a lattice of
-/// equal triangles. Of all lattices these miss the fewest waves: a wave that is zero at every agent is as short as can be.
-pub fn staggered(lengths: &[Real], agents: usize) -> Vec<Real> {
+/// The most even lattice of a torus with so many points, `[agents, 2]`: nearly one of equal triangles, for any number of agents.
+///
+/// What agents on a lattice see of a wave they could as well see of another one, whose wave number differs by a vector of the dual lattice. Two
+/// such waves together may be zero at every agent; the longest of those that nobody feels has half the length of the shortest dual vector as its
+/// wave number. This lattice is the one, of all, for which that is largest.
+pub fn most_even(lengths: &[Real], agents: usize) -> Vec<Real> {
     let &[width, height] = lengths else { return cell_middles(lengths, agents) };
-    let ideal = (agents as f64 * 2.0 / 3f64.sqrt() * (height / width) as f64).sqrt();
-    let rows = (2 * (ideal / 2.0).ceil() as usize).clamp(1, agents);
-    let in_row = |r: usize| (r + 1) * agents / rows - r * agents / rows;
-    let place = |i: usize, r: usize| {
-        let shift = if r.is_multiple_of(2) { 0.25 } else { 0.75 };
-        ((i as f64 + shift) * width as f64 / in_row(r) as f64) as Real
+    let (width, height) = (width as f64, height as f64);
+    // Every lattice of a torus is so many rows of equally many points, each shifted against the one below by a multiple of width/agents.
+    // Its dual vectors are the integer combinations of (in a row, shift) and (0, rows), in waves per length.
+    let shortest = |in_row: usize, shift: usize| {
+        shortest([in_row as f64 / width, shift as f64 / height], [0.0, (agents / in_row) as f64 / height])
     };
-    (0..rows).flat_map(|r| (0..in_row(r)).flat_map(move |i| [place(i, r), middle(r, rows, height)])).collect()
+    let all = (1..=agents).filter(|in_row| agents.is_multiple_of(*in_row));
+    let all = all.flat_map(|in_row| (0..agents / in_row).map(move |shift| (in_row, shift)));
+    let best = all.fold(((1, 0), 0.0), |(best, most), (in_row, shift)| {
+        let length = shortest(in_row, shift);
+        // Among equals the first: rounding must not choose.
+        if length > most * (1.0 + 1e-9) { ((in_row, shift), length) } else { (best, most) }
+    });
+    let ((in_row, shift), rows) = (best.0, agents / best.0.0);
+    let place = |row: usize, i: usize| {
+        let x = (i as f64 + 0.5) / in_row as f64 - (shift * row % rows) as f64 / (in_row * rows) as f64;
+        [(x.rem_euclid(1.0) * width) as Real, middle(row, rows, height as Real)]
+    };
+    (0..rows).flat_map(|row| (0..in_row).flat_map(move |i| place(row, i))).collect()
+}
+
+/// Length of the shortest vector of a lattice with this basis, by Gauss's reduction.
+fn shortest(mut a: [f64; 2], mut b: [f64; 2]) -> f64 {
+    let dot = |a: [f64; 2], b: [f64; 2]| a[0] * b[0] + a[1] * b[1];
+    loop {
+        if dot(a, a) > dot(b, b) {
+            std::mem::swap(&mut a, &mut b);
+        }
+        let times = (dot(a, b) / dot(a, a)).round();
+        let less = [b[0] - times * a[0], b[1] - times * a[1]];
+        // Vectors of the same length would change places for ever.
+        if dot(less, less) > dot(b, b) * (1.0 - 1e-9) {
+            return dot(a, a).sqrt();
+        }
+        b = less;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of two agents and more no two are closer than nine tenths of what a lattice of equal triangles has, nor further than that allows.
+    #[test]
+    fn the_most_even_lattice_is_nearly_one_of_equal_triangles() {
+        for agents in [16, 49, 81, 97, 100, 121, 144, 196, 400] {
+            let xi = most_even(&[32.0, 32.0], agents);
+            assert_eq!(xi.len(), 2 * agents);
+            let around = |d: Real| (d - 32.0 * (d / 32.0).round()) as f64;
+            let gap = |i: usize| around(xi[2 * i] - xi[0]).hypot(around(xi[2 * i + 1] - xi[1]));
+            // On a lattice every point has the same neighbours.
+            let nearest = (1..agents).map(gap).fold(f64::INFINITY, f64::min);
+            let ideal = (2.0 / 3f64.sqrt() * 1024.0 / agents as f64).sqrt();
+            assert!(nearest > 0.9 * ideal && nearest < 1.001 * ideal, "{agents} agents: {nearest}, ideally {ideal}");
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! Agents that stay where they are, on a line or in the plane.
 
-use super::lattice::{cell_middles, staggered};
+use super::lattice::{cell_middles, most_even};
 use super::{
     Bumps1d, Compress, Features, Force1d, Force2d, Fourier, Observation, Observe1d, Observe2d, Patch, RingView, Saturate, Seen,
     Share, SumBumps, Swarm,
@@ -129,7 +129,7 @@ impl<Observe: Look, Force: Push> Swarm for Still<Observe, Force> {
     }
 
     fn start(&self, agents: usize) -> Vec<Real> {
-        if self.staggered { staggered(&self.lengths, agents) } else { cell_middles(&self.lengths, agents) }
+        if self.staggered { most_even(&self.lengths, agents) } else { cell_middles(&self.lengths, agents) }
     }
 
     fn observe<'t>(&self, z: Var<'t>, target: Var<'t>, xi: Var<'t>) -> Observation<'t> {
