@@ -58,7 +58,8 @@ pub struct SwarmConfig {
     /// Whether agents start in the middles of equal cells, one each, instead of on a lattice that the next two describe.
     #[serde(default)]
     pub start_in_cells: bool,
-    /// Whether agents that stay in place stand in rows shifted against each other, instead of in the middles of square cells.
+    /// Whether agents that stay in place in the plane stand in rows shifted against each other, on the most even lattice that there is for their
+    /// number, instead of in the middles of square cells.
     #[serde(default)]
     pub staggered: bool,
     /// Agents start on an even lattice this far from the walls.
