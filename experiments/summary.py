@@ -10,7 +10,7 @@ PUBLISHED = {"heat1d": (7.4e-4, "8", "0.5–4×"), "fkpp1d": (4.5e-4, "20", "0.7
              "ks1d": (0.090, "8", "0.5–3× of 30 agents on a ring of length 32,"), "ks2d": (0.027, "100", "0.7–1.3× of 196 agents"),
              "turbulence2d": (0.064, "64", "0.6–16×"), "density2d": (0.074, "9", "0.25–64× of 16 agents")}
 TITLES = {"tuned": "tuned", "soft": "soft: no safety layer, discs not seen", "blind": "blind: safety layer, discs not seen", "seen": "seen: no safety layer, discs seen",
-          "square": "square: agents on a square lattice", "dense": "dense: trained with 196 agents", "backward": "backward: the published scheme", "patch": "patch: agents see patches",
+          "square": "square: agents on a square lattice", "dense": "dense: trained with 196 agents", "sharp": "sharp: all agents live in training, square lattice", "backward": "backward: the published scheme", "patch": "patch: agents see patches",
           "ring64": "ring64: trained on length 64, 30 agents", "ring200": "ring200: length 200, 80 agents", "ring500": "ring500: length 500, 200 agents", "paper": "paper"}
 
 
@@ -56,7 +56,7 @@ for problem, (paper, trained, published) in PUBLISHED.items():
         names = next(m for *_, m in safety if m)
         out += ["", "All that is measured (means over the instances):", "", "| setting | seed | " + " | ".join(names) + " |", "|---" * (len(names) + 2) + "|"]
         out += [f"| {title} | {f.name.split('-')[1]} | " + " | ".join(f"{m[name]:.2e}" for name in names) + " |" for title, f, m in safety]
-    for preset in ("tuned", "dense"):
+    for preset in ("tuned", "dense", "sharp"):
         folders = sorted((root / problem).glob(f"{preset}-*"))
         if not folders:
             continue

@@ -17,6 +17,8 @@ pub enum Start<'a> {
     Add,
     /// `C = A·B + bias`, the bias repeated on every row.
     Bias(&'a [Real]),
+    /// `C = A·B + D`, the rows of `D` as far apart as those of `C`.
+    From(&'a [Real]),
 }
 
 /// The left operand: element `(i, p)` is `values[i·row + p·column]`.
@@ -84,6 +86,9 @@ pub fn gemm_apart(m: usize, n: usize, k: usize, a: Left, b: Right, c: &mut [Real
     assert!(row >= n && c.len() >= (m - 1) * row + n, "gemm: {} numbers for {m}x{n}, rows {row} apart", c.len());
     if let Start::Bias(bias) = start {
         assert!(bias.len() >= n, "gemm: bias of {} for {n} columns", bias.len());
+    }
+    if let Start::From(d) = start {
+        assert!(d.len() >= (m - 1) * row + n, "gemm: {} numbers to add to {m}x{n}", d.len());
     }
     arch().dispatch(Gemm { m, n, k, a, b, c, row, start });
 }
@@ -189,6 +194,10 @@ impl<S: Simd> Panel<'_, S> {
                 match self.start {
                     Start::Zero => {}
                     Start::Add => (0..R).for_each(|r| sum[r][v] = load(c.add(r * n + v * lanes), v)),
+                    Start::From(d) => {
+                        let d = d.as_ptr().add(i * n + self.j + v * lanes);
+                        (0..R).for_each(|r| sum[r][v] = load(d.add(r * n), v));
+                    }
                     Start::Bias(bias) => {
                         let bias = load(bias.as_ptr().add(self.j + v * lanes), v);
                         (0..R).for_each(|r| sum[r][v] = bias);
@@ -237,14 +246,15 @@ mod tests {
             let b: Vec<Real> = (0..k * n).map(|i| number(i + 5)).collect();
             let bias: Vec<Real> = (0..n).map(|i| number(i + 9)).collect();
             let transposed: Vec<Real> = (0..k * m).map(|i| a[(i % m) * k + i / m]).collect();
-            for (start, base) in [(Start::Zero, 0), (Start::Add, 1), (Start::Bias(&bias), 2)] {
+            let rows: Vec<Real> = (0..m * n).map(|i| number(i + 11)).collect();
+            for (start, base) in [(Start::Zero, 0), (Start::Add, 1), (Start::Bias(&bias), 2), (Start::From(&rows), 3)] {
                 for left in [Left::rows(&a, k), Left::transposed(&transposed, m)] {
                     let mut c: Vec<Real> = (0..m * n).map(|i| number(i + 3)).collect();
                     let before = c.clone();
                     gemm(m, n, k, left, Right::columns(&b, n, 0), &mut c, start);
                     for i in 0..m {
                         for j in 0..n {
-                            let first = [0.0, before[i * n + j], bias[j]][base];
+                            let first = [0.0, before[i * n + j], bias[j], rows[i * n + j]][base];
                             let exact: Real = first + (0..k).map(|p| a[i * k + p] * b[p * n + j]).sum::<Real>();
                             assert!((c[i * n + j] - exact).abs() < 1e-4, "{m}x{n}x{k} at {i},{j}");
                         }

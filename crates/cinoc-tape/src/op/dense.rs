@@ -89,6 +89,9 @@ impl Activation {
 /// Adds the sum of the rows of `h_bar` to the cotangent of a bias (or the rows themselves, if it has as many).
 pub(super) fn bias_back(h_bar: &[Real], b_bar: Option<(&mut [Real], bool)>) {
     let Some((b_bar, fresh)) = b_bar else { return };
+    if fresh && b_bar.len() == h_bar.len() {
+        return b_bar.copy_from_slice(h_bar);
+    }
     vectorise(
         #[inline(always)]
         || {
@@ -153,12 +156,7 @@ impl Op for Dense {
             );
             return self.activation.apply(n, y, saved);
         }
-        let start = if x.shape(1).count() == n {
-            Start::Bias(&x[1])
-        } else {
-            y.copy_from_slice(&x[1]);
-            Start::Add
-        };
+        let start = if x.shape(1).count() == n { Start::Bias(&x[1]) } else { Start::From(&x[1]) };
         gemm(rows, n, k, Left::rows(&x[X], k), Right::columns(&x[0][self.first * n..], n, 0), y, start);
         self.activation.apply(n, y, saved);
     }
