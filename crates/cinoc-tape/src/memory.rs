@@ -65,7 +65,7 @@ impl Memory {
         Lent { arena: &self.values, standing: self.standing(), shared }.value(node)
     }
 
-    /// Bytes held by the recording (values and saved numbers).
+    /// Bytes held by the recording (values and saved numbers), without what stands.
     pub fn bytes(&self) -> usize {
         self.used * size_of::<Real>()
     }
@@ -120,6 +120,9 @@ impl Memory {
     /// A copy of a value, cut from what it was computed from.
     pub(crate) fn detach(&mut self, shared: &[Real], id: VarId) -> VarId {
         let Node { shape, home, .. } = self.nodes()[id.0 as usize];
+        if let Some(known) = self.known(|node| node.op.is_none() && node.count == 1 && node.inputs[0] == id.0) {
+            return known;
+        }
         let to = self.reserve(!matches!(home, Home::Arena { .. }), shape.count(), 0);
         let mut inputs = [0; MAX_INPUTS];
         inputs[0] = id.0;

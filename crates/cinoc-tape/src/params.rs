@@ -109,7 +109,7 @@ pub struct Layer<'t> {
     pub w: Var<'t>,
     /// `[out, in]`, for the backward pass.
     pub w_t: Var<'t>,
-    /// `[out]`
+    /// `[out]`, or `[rows, out]` where each row has its own.
     pub b: Var<'t>,
 }
 

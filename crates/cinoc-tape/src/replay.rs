@@ -48,8 +48,15 @@ impl Memory {
         );
     }
 
+    /// Whether the cotangents of what stands may be added up over the backward sweeps of both: replays of one recording, or recordings that begin
+    /// alike, in whose beginning all stands that does.
+    pub fn sweeps_with(&self, other: &Memory) -> bool {
+        let room = |memory: &Memory| memory.recording.as_ref().map(|recording| recording.bars_used);
+        self.replayable() && other.replayable() && room(self) == room(other)
+    }
+
     /// Whether both hold the same recording.
-    pub fn replays(&self, other: &Memory) -> bool {
+    fn replays(&self, other: &Memory) -> bool {
         matches!((&self.recording, &other.recording), (Some(a), Some(b)) if Arc::ptr_eq(a, b))
     }
 }

@@ -176,6 +176,8 @@ impl<'t> Var<'t> {
 
     /// A network layer, `activation(x·w + b)`, fused.
     pub fn dense(self, layer: Layer<'t>, activation: Activation) -> Var<'t> {
+        let (seen, wanted) = (self.shape(), layer.w.shape());
+        assert_eq!(seen.last(), wanted.rows(), "dense: input {seen:?}, weights {wanted:?}");
         self.dense_from(0, layer, activation)
     }
 
@@ -187,8 +189,10 @@ impl<'t> Var<'t> {
     /// A layer on two inputs side by side, as if joined along the last axis. The product with `other` comes first: where `other` stands, so
     /// does that.
     pub fn dense_with(self, other: Var<'t>, layer: Layer<'t>, activation: Activation) -> Var<'t> {
-        let b = other.dense_from(self.shape().last(), layer, Activation::Linear);
-        self.dense(Layer { b, ..layer }, activation)
+        let (here, there, wanted) = (self.shape().last(), other.shape().last(), layer.w.shape());
+        assert_eq!(here + there, wanted.rows(), "dense: inputs of {here} and {there} numbers, weights {wanted:?}");
+        let b = other.dense_from(here, layer, Activation::Linear);
+        self.dense_from(0, Layer { b, ..layer }, activation)
     }
 
     /// A network layer with weights `w [places·in, out]` that differ from place to place; row r is at place r modulo their number.

@@ -74,7 +74,7 @@ pub fn hasten(config: &mut Config) {
 fn shortened(config: &Config, ticks: usize, batch: usize) -> Result<Trainer, Error> {
     let mut config = config.clone();
     config.physics.insert("ticks".into(), ticks as f64);
-    config.train.batch = batch;
+    (config.train.batch, config.train.ticks) = (batch, 0);
     Trainer::new(Problem::new(config)?, 0, 0)
 }
 
@@ -290,8 +290,12 @@ pub fn trace(
         let mut free = Rollout::new(before, 1, false, request.agents);
         free.batch = Batch { failure: None, ..rollout.batch.clone() };
         let nobody = Uncontrolled { action_width: problem.swarm.action_width() };
-        free.forward(problem, &nobody, &Params::default(), false, &mut |scene| watch(&mut trace, scene));
+        let outcome = free.forward(problem, &nobody, &Params::default(), false, &mut |scene| watch(&mut trace, scene));
+        if let Outcome::Diverged { .. } = outcome {
+            return (trace, outcome);
+        }
         rollout.batch.z.copy_from_slice(free.end().0);
+        rollout.batch.xi.copy_from_slice(free.end().1);
         // The rollout begins with the moment that this one ended with.
         trace.z.pop();
         trace.xi.pop();

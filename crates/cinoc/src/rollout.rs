@@ -363,8 +363,8 @@ impl Rollout {
             }
             let next = slot.checked_sub(1).filter(|_| self.keep).map(|slot| &self.memories[slot]);
             memory.backward_before(params.shared(), &mut self.bars, next);
-            // Every recording begins with the same tick, where all that stands is computed.
-            if s == 0 || !memory.replayable() {
+            // Every recording begins with the same tick, where all that stands is computed as a rule.
+            if s == 0 || !memory.sweeps_with(&self.memories[self.slot(self.model(s - 1))]) {
                 memory.backward_standing(params.shared(), &mut self.bars);
             }
             for (i, id) in marks.first.expect("recorded").into_iter().enumerate() {

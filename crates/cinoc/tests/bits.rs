@@ -2,10 +2,13 @@
 
 mod common;
 
+use cinoc::policy::Policy;
 use cinoc::problem::{NAMES, Problem};
 use cinoc::random::{Rng, Stream};
+use cinoc::swarm::Observation;
 use cinoc::train::Trainer;
 use cinoc::{Config, Real};
+use cinoc_tape::{Leaves, Params, Var};
 use common::{config, rollout};
 
 fn short(problem: &str) -> Config {
@@ -53,6 +56,47 @@ fn any_number_of_segments_gives_the_same_gradient() {
         for (segment, keep) in [(1, true), (1, false), (2, false), (5, true), (5, false), (11, true), (40, false)] {
             // To the bit: cotangents of a segment's start are handed on in the order in which one long tape would add them.
             assert!(gradient(segment, keep) == whole, "{name}: segments of {segment}, kept {keep}");
+        }
+    }
+}
+
+/// A policy with a new constant in every tick, which if it looks at what agents see cannot be replayed.
+struct Peculiar {
+    usual: Box<dyn Policy>,
+    looks: bool,
+}
+
+impl Policy for Peculiar {
+    fn init(&self, rng: &mut Rng) -> Params {
+        self.usual.init(rng)
+    }
+
+    fn act<'t>(&self, theta: &Leaves<'t>, seen: &Observation<'t>) -> Var<'t> {
+        assert!(!self.looks || seen.patch().value().iter().all(|x| x.is_finite()));
+        // The first weight once more: something that stands and has a cotangent.
+        let weight = theta.get(0).reshape([theta.get(0).shape().count()]).columns(0, 1);
+        self.usual.act(theta, seen) + weight * theta.tape().constant([1], &[0.5])
+    }
+}
+
+#[test]
+fn peculiar_policies_have_the_same_gradient_in_all_segments() {
+    let problem = Problem::new(short("ks1d")).unwrap();
+    let policy = |looks| Peculiar { usual: problem.policy().unwrap(), looks };
+    let params = policy(false).init(&mut Rng::new(1, Stream::Init, 0));
+    let gradient = |looks: bool, segment: usize, keep: bool| {
+        let (mut rollout, policy) = (rollout(&problem, 4, segment, keep), policy(looks));
+        rollout.forward(&problem, &policy, &params, true, &mut |_| {});
+        rollout.backward(&problem, &policy, &params, 0.25);
+        rollout.bars.shared.to_vec()
+    };
+    let whole = gradient(false, 12, true);
+    let size = whole.iter().fold(0.0, |most: Real, g| most.max(g.abs()));
+    for looks in [false, true] {
+        for (segment, keep) in [(12, true), (1, true), (1, false), (5, true), (5, false)] {
+            let found = gradient(looks, segment, keep);
+            let off = whole.iter().zip(&found).fold(0.0, |most: Real, (a, b)| most.max((a - b).abs()));
+            assert!(off < 1e-4 * size, "looks {looks}, segments of {segment}, kept {keep}: off by {off} of {size}");
         }
     }
 }

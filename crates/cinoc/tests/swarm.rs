@@ -50,6 +50,12 @@ fn shapes_first_and_their_sum_later_give_the_same_force() {
         let (whole, bumps, sum) = (Arc::new(force()), Arc::new(Bumps1d(force())), Arc::new(SumBumps));
         let point = vec![(Shape::new(&[2, 3, 2]), noise(12, 1)), (Shape::new(&[2, 3, 1]), positions(6, 2))];
         agree(point, &|v| v[0].tape().record(&sum, [v[0], v[1].apply(&bumps)]), &|v| v[0].tape().record(&whole, [v[0], v[1]]));
+        // The same places in both instances.
+        let point = vec![(Shape::new(&[2, 3, 2]), noise(12, 1)), (Shape::new(&[1, 3, 1]), positions(3, 2))];
+        agree(point, &|v| v[0].tape().record(&sum, [v[0], v[1].apply(&bumps)]), &|v| {
+            let both = v[1].reshape([3]).join(v[1].reshape([3])).reshape([2, 3, 1]);
+            v[0].tape().record(&whole, [v[0], both])
+        });
     }
 }
 

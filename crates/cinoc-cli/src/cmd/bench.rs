@@ -62,9 +62,12 @@ impl Args {
         println!("  one update           {update:8.1} ms   (fastest {:.1})", least(&timing.update));
         println!("  the cost alone       {forward:8.1} ms   (an update takes {:.2} times as long)", update / forward);
         println!("  bare equation        {:8.2} million steps per second", timing.steps_per_second / 1e6);
-        println!("  network arithmetic   {:8.2} GFLOP per update", timing.flops / 1e9);
         println!(
-            "  this machine's peak  {:8.0} GFLOP/s, so at least {floor:.1} ms; an update takes {:.1} times that",
+            "  network arithmetic   {:8.2} GFLOP per update, if every layer sees everything in every tick",
+            timing.flops / 1e9
+        );
+        println!(
+            "  this machine's peak  {:8.0} GFLOP/s: {floor:.1} ms for that; an update takes {:.1} times as long",
             timing.peak / 1e9,
             update / floor
         );

@@ -34,7 +34,7 @@ impl Args {
         let parts = inspect::parts(&problem);
         let ticks = problem.ticks.min(20);
         let sweep = inspect::sweep(&config, ticks, &STEPS)?;
-        let growth = inspect::growth(&config, &horizons(self.horizon.unwrap_or(problem.ticks).max(1)))?;
+        let growth = inspect::growth(&config, &horizons(self.horizon.unwrap_or(problem.ticks).max(2)))?;
         if let Some(out) = &self.out {
             draw::draw_growth(&format!("{} · gradient of an untrained policy", config.problem), &[figure(&growth)], out)?;
         }
@@ -97,7 +97,7 @@ fn figure(growth: &[(usize, f64)]) -> Growth {
         measure: "norm of the gradient",
         fit: vec![first, (last.0, first.1 * last.0 / first.0)],
         measured,
-        formula: "in proportion".into(),
+        formula: "in proportion to the ticks".into(),
     }
 }
 

@@ -119,8 +119,8 @@ pub fn rows_are_modes(layout: &dyn Layout) -> bool {
     layout.modes().chunks(WIDTH).all(|row| row.iter().all(|mode| *mode == row[0]))
 }
 
-/// `y = Σ coefficient·x` over the terms, number by number; coefficients one per number or, for all terms, one per row. Numbers below 1e-30 become zero: modes that die out would otherwise end as
-/// denormal numbers, which are slow.
+/// `y = Σ coefficient·x` over the terms, number by number; coefficients one per number or, for all terms, one per row. Numbers below 1e-30
+/// become zero: modes that die out would otherwise end as denormal numbers, which are slow.
 ///
 /// # Panics
 /// Without terms, or with more than [`MOST_TERMS`].

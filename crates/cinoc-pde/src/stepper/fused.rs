@@ -14,8 +14,8 @@ const HEADER: usize = 16;
 
 /// A tick under a held force. Inputs: field and force, `[batch, nodes...]`.
 ///
-/// The state stays in Fourier space from the first substep to the last. The forward pass keeps it at the start of each substep;
-/// the backward pass computes the stages of a substep again.
+/// The state stays in Fourier space from the first substep to the last. The forward pass keeps it at the start of each substep (of a single
+/// substep with a single stage, nothing); the backward pass computes the stages of a substep again.
 pub(super) struct FusedStep {
     pub nonlinear: Box<dyn Nonlinear>,
     /// One for each number of substeps that may be chosen, fewest first.

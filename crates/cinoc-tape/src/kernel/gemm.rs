@@ -30,22 +30,12 @@ pub struct Left<'a> {
 }
 
 impl<'a> Left<'a> {
-    /// A row-major matrix with `columns` columns.
+    /// A matrix whose rows start `columns` numbers apart.
     pub fn rows(values: &'a [Real], columns: usize) -> Self {
         Self { values, row: columns, column: 1 }
     }
 
-    /// A matrix whose rows start `row` numbers apart.
-    pub fn rows_apart(values: &'a [Real], row: usize) -> Self {
-        Self { values, row, column: 1 }
-    }
-
-    /// The transpose of a matrix whose rows start `row` numbers apart.
-    pub fn columns_apart(values: &'a [Real], row: usize) -> Self {
-        Self { values, row: 1, column: row }
-    }
-
-    /// The transpose of a row-major matrix with `columns` columns.
+    /// The transpose of a matrix whose rows start `columns` numbers apart.
     pub fn transposed(values: &'a [Real], columns: usize) -> Self {
         Self { values, row: 1, column: columns }
     }
@@ -117,7 +107,7 @@ impl WithSimd for Gemm<'_> {
             let left = n - j;
             let panel =
                 Panel { simd, m: self.m, row: self.row, k: self.k, a: self.a, b: self.b, c, start: self.start, j, width: left };
-            // SAFETY: `gemm` checked the lengths; every panel stays inside `n` columns and `m` rows.
+            // SAFETY: `gemm_apart` checked the lengths; every panel stays inside `n` columns and `m` rows.
             unsafe {
                 j += match (S::REGISTER_COUNT >= 32, left / lanes, !left.is_multiple_of(lanes)) {
                     (true, 4.., _) => panel.run::<6, 4, false>(),

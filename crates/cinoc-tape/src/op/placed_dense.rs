@@ -59,7 +59,7 @@ impl Op for PlacedDense {
     fn forward(&self, x: &Inputs, y: &mut [Real], saved: &mut [Real], _: &mut [Real]) {
         let Sizes { places, times, k, n } = Sizes::of(x.shapes());
         for place in 0..places {
-            let (left, w) = (Left::rows_apart(&x[X][place * k..], places * k), Right::columns(&x[0][place * k * n..], n, 0));
+            let (left, w) = (Left::rows(&x[X][place * k..], places * k), Right::columns(&x[0][place * k * n..], n, 0));
             gemm_apart(times, n, k, left, w, &mut y[place * n..], places * n, Start::Bias(&x[1]));
         }
         self.activation.apply(n, y, saved);
@@ -71,14 +71,14 @@ impl Op for PlacedDense {
         if let Some((x_bar, fresh)) = bars.slot(X) {
             let start = if fresh { Start::Zero } else { Start::Add };
             for place in 0..places {
-                let left = Left::rows_apart(&h_bar[place * n..], places * n);
+                let left = Left::rows(&h_bar[place * n..], places * n);
                 let w_t = Right::columns(&x[2][place * k * n..], k, 0);
                 gemm_apart(times, k, n, left, w_t, &mut x_bar[place * k..], places * k, start);
             }
         }
         if let Some(w_bar) = bars.get(0) {
             for place in 0..places {
-                let left = Left::columns_apart(&x[X][place * k..], places * k);
+                let left = Left::transposed(&x[X][place * k..], places * k);
                 let part = &mut w_bar[place * k * n..][..k * n];
                 gemm(k, n, times, left, Right::columns(h_bar, places * n, place * n), part, Start::Add);
             }

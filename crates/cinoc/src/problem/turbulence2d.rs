@@ -40,7 +40,7 @@ pub(super) fn tune(config: &mut Config) {
     config.swarm.staggered = true;
     config.cost.insert("last".into(), 20.0);
     let train = &mut config.train;
-    // Half of the agents are dead: those that live learn to do with fewer. With all alive they leave more than a policy that never knew others.
+    // Trained with half of the agents dead, so that fewer suffice; with all alive it leaves more than a policy trained with all alive.
     train.dropout = 0.5;
     (train.rate, train.warmup, train.updates, train.validate_every, train.average) = (1e-3, 10, 100, 10, 0.9);
     config.physics.insert("substeps".into(), 0.0);

@@ -41,7 +41,8 @@ impl Op for Bumps1d {
     }
 }
 
-/// `f = Σᵢ uᵢ·bᵢ`. Inputs: actions `[batch, agents, k]`, whose first number is `u`, and bumps `[batch, agents, N]`; output `[batch, N]`.
+/// `f = Σᵢ uᵢ·bᵢ`. Inputs: actions `[batch, agents, k]`, whose first number is `u`, and bumps `[batch, agents, N]`, or `[1, agents, N]` for all
+/// instances; output `[batch, N]`.
 pub struct SumBumps;
 
 impl Op for SumBumps {
@@ -50,7 +51,8 @@ impl Op for SumBumps {
     }
 
     fn shape(&self, x: &[Shape]) -> Shape {
-        assert!(x[0].sizes()[..2] == x[1].sizes()[..2], "force: actions {:?}, bumps {:?}", x[0], x[1]);
+        let fits = x[0].sizes()[1] == x[1].sizes()[1] && [1, x[0].sizes()[0]].contains(&x[1].sizes()[0]);
+        assert!(fits, "force: actions {:?}, bumps {:?}", x[0], x[1]);
         Shape::new(&[x[0].sizes()[0], x[1].last()])
     }
 
@@ -61,7 +63,7 @@ impl Op for SumBumps {
             #[inline(always)]
             || {
                 y.fill(0.0);
-                let instances = x[0].chunks_exact(agents * k).zip(x[1].chunks_exact(agents * nodes));
+                let instances = x[0].chunks_exact(agents * k).zip(x[1].chunks_exact(agents * nodes).cycle());
                 for (f, (actions, bumps)) in y.chunks_exact_mut(nodes).zip(instances) {
                     for (action, bump) in actions.chunks_exact(k).zip(bumps.chunks_exact(nodes)) {
                         f.iter_mut().zip(bump).for_each(|(f, b)| *f += action[0] * b);
@@ -78,7 +80,7 @@ impl Op for SumBumps {
             vectorise(
                 #[inline(always)]
                 || {
-                    let instances = action_bar.chunks_exact_mut(agents * k).zip(x[1].chunks_exact(agents * nodes));
+                    let instances = action_bar.chunks_exact_mut(agents * k).zip(x[1].chunks_exact(agents * nodes).cycle());
                     for ((actions, bumps), f_bar) in instances.zip(y_bar.chunks_exact(nodes)) {
                         for (action, bump) in actions.chunks_exact_mut(k).zip(bumps.chunks_exact(nodes)) {
                             action[0] += sum_pairs(bump, f_bar, |b, f| b * f);
@@ -88,8 +90,9 @@ impl Op for SumBumps {
             );
         }
         if let Some(bump_bar) = bars.get(1) {
-            let instances = bump_bar.chunks_exact_mut(agents * nodes).zip(x[0].chunks_exact(agents * k));
-            for ((bumps, actions), f_bar) in instances.zip(y_bar.chunks_exact(nodes)) {
+            let size = bump_bar.len();
+            for (b, (actions, f_bar)) in x[0].chunks_exact(agents * k).zip(y_bar.chunks_exact(nodes)).enumerate() {
+                let bumps = &mut bump_bar[b * agents * nodes % size..][..agents * nodes];
                 for (bump, action) in bumps.chunks_exact_mut(nodes).zip(actions.chunks_exact(k)) {
                     bump.iter_mut().zip(f_bar).for_each(|(bump, f_bar)| *bump += action[0] * f_bar);
                 }

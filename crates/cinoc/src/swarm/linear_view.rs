@@ -32,6 +32,13 @@ impl<'t> LinearView<'t> {
     }
 }
 
+/// Positions on a line as they are or, where all instances have their agents at the same places and these stand, those of one instance.
+pub(super) fn places(xi: Var<'_>) -> Var<'_> {
+    let &[batch, agents, _] = xi.shape().sizes() else { panic!("positions {:?}", xi.shape()) };
+    let alike = xi.stands() && xi.read(|xi| xi.chunks_exact(agents).all(|instance| instance == &xi[..agents]));
+    if alike { xi.reshape([batch * agents]).columns(0, agents).reshape([1, agents, 1]) } else { xi }
+}
+
 /// The two operations behind a [`LinearView`] of a ring.
 pub struct RingView {
     nodes: Arc<Nodes>,
@@ -44,18 +51,14 @@ impl RingView {
         Self { nodes: Arc::new(Nodes(observe.clone())), factors: Arc::new(Factors(observe.clone())) }
     }
 
-    /// Whether a window goes at most once around the ring.
+    /// Whether this is a ring, around which a window goes at most once.
     pub fn fits(&self) -> bool {
-        self.nodes.0.span() <= self.nodes.0.nodes()
+        self.nodes.0.periodic() && self.nodes.0.span() <= self.nodes.0.nodes()
     }
 
     /// The view of agents at `xi`, which must stand.
     pub fn observe<'t>(&self, z: Var<'t>, target: Var<'t>, xi: Var<'t>) -> LinearView<'t> {
-        let &[batch, agents, _] = xi.shape().sizes() else { panic!("positions {:?}", xi.shape()) };
-        let alike = xi.read(|xi| xi.chunks_exact(agents).all(|instance| instance == &xi[..agents]));
-        // Where all instances have their agents at the same places, the factors of one do for all.
-        let places = if alike { xi.reshape([batch * agents]).columns(0, agents).reshape([1, agents, 1]) } else { xi };
-        LinearView { nodes: z.tape().record(&self.nodes, [z, target, xi]), factors: places.apply(&self.factors) }
+        LinearView { nodes: z.tape().record(&self.nodes, [z, target, xi]), factors: places(xi).apply(&self.factors) }
     }
 }
 

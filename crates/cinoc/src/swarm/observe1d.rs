@@ -94,12 +94,16 @@ impl Observe1d {
         self.nodes
     }
 
+    pub(super) fn periodic(&self) -> bool {
+        self.periodic
+    }
+
     /// How many numbers an agent sees.
     pub(super) fn seen(&self) -> usize {
         2 * self.points
     }
 
-    /// Nodes that what an agent sees can depend on: those under its window, one more on either side for the differences, and one for rounding.
+    /// Nodes that what an agent sees can depend on: those under its window, and one more on either side for the differences.
     pub(super) fn span(&self) -> usize {
         (self.offsets[self.points - 1] - self.offsets[0]) as usize + 5
     }

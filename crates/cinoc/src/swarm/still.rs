@@ -1,6 +1,7 @@
 //! Agents that stay where they are, on a line or in the plane.
 
 use super::lattice::{cell_middles, most_even};
+use super::linear_view::places;
 use super::{
     Bumps1d, Compress, Features, Force1d, Force2d, Fourier, Observation, Observe1d, Observe2d, Patch, RingView, Saturate, Seen,
     Share, SumBumps, Swarm,
@@ -69,7 +70,7 @@ impl Push for Arc<Force2d> {
 impl Push for (Arc<Bumps1d>, Arc<SumBumps>) {
     /// In two steps: the first depends on the places alone, which never change.
     fn push<'t>(&self, action: Var<'t>, xi: Var<'t>) -> Var<'t> {
-        action.tape().record(&self.1, [action, xi.apply(&self.0)])
+        action.tape().record(&self.1, [action, places(xi).apply(&self.0)])
     }
 }
 
