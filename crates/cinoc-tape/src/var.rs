@@ -186,11 +186,13 @@ impl<'t> Var<'t> {
         self.tape.record(Dense { activation, first }, [layer.w, layer.b, layer.w_t, self])
     }
 
-    /// A layer on two inputs side by side, as if joined along the last axis. The product with `other` comes first: where `other` stands, so
-    /// does that.
+    /// A layer on two inputs side by side, as if joined along the last axis. Where `other` stands, so does its product, which then comes first.
     pub fn dense_with(self, other: Var<'t>, layer: Layer<'t>, activation: Activation) -> Var<'t> {
         let (here, there, wanted) = (self.shape().last(), other.shape().last(), layer.w.shape());
         assert_eq!(here + there, wanted.rows(), "dense: inputs of {here} and {there} numbers, weights {wanted:?}");
+        if !other.stands() {
+            return self.tape.record(Dense { activation, first: 0 }, [layer.w, layer.b, layer.w_t, self, other]);
+        }
         let b = other.dense_from(here, layer, Activation::Linear);
         self.dense_from(0, Layer { b, ..layer }, activation)
     }

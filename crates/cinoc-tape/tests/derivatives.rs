@@ -120,24 +120,31 @@ fn pieces_count_as_joined() {
         (Shape::new(shapes[3]), c),
     ];
     let y_bar = noise(20, 24);
-    let run = |joined: bool| {
+    let run = |way: usize| {
         pull_back(
             &point,
             &|x| {
                 let w_t = x[2].tape().constant([4, 5], &transposed);
                 let layer = Layer { w: x[2], w_t, b: x[3] };
-                if joined {
-                    x[0].join(x[1]).dense(layer, Activation::Tanh)
-                } else {
-                    x[0].dense_with(x[1], layer, Activation::Tanh)
+                match way {
+                    0 => x[0].join(x[1]).dense(layer, Activation::Tanh),
+                    1 => x[0].dense_with(x[1], layer, Activation::Tanh),
+                    // The second product first, as where it stands.
+                    _ => {
+                        let b = x[1].dense_from(2, layer, Activation::Linear);
+                        x[0].dense_from(0, Layer { b, ..layer }, Activation::Tanh)
+                    }
                 }
             },
             Some(&y_bar),
         )
     };
-    let ((y, bars), (y_joined, bars_joined)) = (run(false), run(true));
     let close = |a: &[Real], b: &[Real]| a.iter().zip(b).all(|(a, b)| (a - b).abs() < 2e-6);
-    assert!(close(&y, &y_joined) && bars.iter().zip(&bars_joined).all(|(a, b)| close(a, b)));
+    let (y_joined, bars_joined) = run(0);
+    for way in [1, 2] {
+        let (y, bars) = run(way);
+        assert!(close(&y, &y_joined) && bars.iter().zip(&bars_joined).all(|(a, b)| close(a, b)), "way {way}");
+    }
 }
 
 #[test]

@@ -107,8 +107,8 @@ pub(super) fn bias_back(h_bar: &[Real], b_bar: Option<(&mut [Real], bool)>) {
 
 /// `activation(x·w + b)`. Inputs: `w [in, out]`, `b [out]` or `[rows, out]`, `w` transposed (a constant, for the backward pass), then `x [rows, in]`.
 ///
-/// `x` may have fewer columns than `w` has rows: then it meets those from `first` on. Two such layers, the result of one being the `b` of the
-/// other, are one layer on joined inputs.
+/// `x` may come in several pieces, which count as joined along the last axis without being copied. It may also have fewer columns than `w` has
+/// rows: then it meets those from `first` on. Two such layers, the result of one being the `b` of the other, are one layer on joined inputs too.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Dense {
     /// What follows the linear part.
@@ -117,7 +117,7 @@ pub struct Dense {
     pub first: usize,
 }
 
-/// Number of `x` among the inputs.
+/// Number of the first piece of `x` among the inputs.
 const X: usize = 3;
 
 impl Op for Dense {
@@ -128,8 +128,10 @@ impl Op for Dense {
     fn shape(&self, x: &[Shape]) -> Shape {
         let y = x[X].with_last(x[0].last());
         let (n, k) = (y.last(), x[0].rows());
-        let fits = x[2].sizes() == [n, k] && self.first + x[X].last() <= k && (x[1].sizes() == [n] || x[1] == y);
-        assert!(fits, "dense: input {:?} from {} on, weights {:?}, biases {:?}", x[X], self.first, x[0], x[1]);
+        let inputs: usize = x[X..].iter().map(Shape::last).sum();
+        let fits = x[2].sizes() == [n, k] && self.first + inputs <= k && (x[1].sizes() == [n] || x[1] == y);
+        let even = x[X..].iter().all(|piece| piece.rows() == y.rows());
+        assert!(fits && even, "dense: inputs {:?} from {} on, weights {:?}, biases {:?}", &x[X..], self.first, x[0], x[1]);
         y
     }
 
@@ -143,7 +145,7 @@ impl Op for Dense {
 
     fn forward(&self, x: &Inputs, y: &mut [Real], saved: &mut [Real], _: &mut [Real]) {
         let (rows, n, k) = (x.shape(X).rows(), x.shape(0).last(), x.shape(X).last());
-        if n == 1 && x.shape(1).count() == 1 {
+        if n == 1 && x.shape(1).count() == 1 && x.count() == X + 1 {
             // A single column would leave most of every vector empty.
             let w = &x[0][self.first..][..k];
             vectorise(
@@ -156,27 +158,37 @@ impl Op for Dense {
             );
             return self.activation.apply(n, y, saved);
         }
-        let start = if x.shape(1).count() == n { Start::Bias(&x[1]) } else { Start::From(&x[1]) };
-        gemm(rows, n, k, Left::rows(&x[X], k), Right::columns(&x[0][self.first * n..], n, 0), y, start);
+        let mut start = if x.shape(1).count() == n { Start::Bias(&x[1]) } else { Start::From(&x[1]) };
+        let mut first = self.first;
+        for piece in X..x.count() {
+            let k = x.shape(piece).last();
+            gemm(rows, n, k, Left::rows(&x[piece], k), Right::columns(&x[0][first * n..], n, 0), y, start);
+            (first, start) = (first + k, Start::Add);
+        }
         self.activation.apply(n, y, saved);
     }
 
     fn vjp(&self, x: &Inputs, y: &[Real], y_bar: &[Real], saved: &[Real], bars: &mut Cotangents, scratch: &mut [Real]) {
-        let (rows, n, k) = (x.shape(X).rows(), x.shape(0).last(), x.shape(X).last());
+        let (rows, n) = (x.shape(X).rows(), x.shape(0).last());
         let h_bar = self.activation.pull(n, y, y_bar, saved, scratch);
-        if let Some((x_bar, fresh)) = bars.slot(X) {
-            let start = if fresh { Start::Zero } else { Start::Add };
-            let w_t = Right::columns(&x[2], x.shape(0).rows(), self.first);
-            gemm(rows, k, n, Left::rows(h_bar, n), w_t, x_bar, start);
-        }
-        if let Some(w_bar) = bars.get(0) {
-            let part = &mut w_bar[self.first * n..(self.first + k) * n];
-            if n == 1 {
-                // The same as a row, which fills vectors.
-                gemm(1, k, rows, Left::transposed(h_bar, 1), Right::columns(&x[X], k, 0), part, Start::Add);
-            } else {
-                gemm(k, n, rows, Left::transposed(&x[X], k), Right::columns(h_bar, n, 0), part, Start::Add);
+        let mut first = self.first;
+        for piece in X..x.count() {
+            let k = x.shape(piece).last();
+            if let Some((x_bar, fresh)) = bars.slot(piece) {
+                let start = if fresh { Start::Zero } else { Start::Add };
+                let w_t = Right::columns(&x[2], x.shape(0).rows(), first);
+                gemm(rows, k, n, Left::rows(h_bar, n), w_t, x_bar, start);
             }
+            if let Some(w_bar) = bars.get(0) {
+                let part = &mut w_bar[first * n..(first + k) * n];
+                if n == 1 {
+                    // The same as a row, which fills vectors.
+                    gemm(1, k, rows, Left::transposed(h_bar, 1), Right::columns(&x[piece], k, 0), part, Start::Add);
+                } else {
+                    gemm(k, n, rows, Left::transposed(&x[piece], k), Right::columns(h_bar, n, 0), part, Start::Add);
+                }
+            }
+            first += k;
         }
         bias_back(h_bar, bars.slot(1));
     }

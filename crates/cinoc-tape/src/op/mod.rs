@@ -78,6 +78,11 @@ impl Inputs<'_> {
     pub fn shapes(&self) -> &[Shape] {
         &self.shapes[..self.count]
     }
+
+    /// Number of inputs.
+    pub fn count(&self) -> usize {
+        self.count
+    }
 }
 
 impl Index<usize> for Inputs<'_> {
