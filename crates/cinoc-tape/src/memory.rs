@@ -65,6 +65,11 @@ impl Memory {
         Lent { arena: &self.values, standing: self.standing(), shared }.value(node)
     }
 
+    /// The shape of a variable.
+    pub fn shape(&self, id: VarId) -> Shape {
+        self.nodes()[id.0 as usize].shape
+    }
+
     /// Bytes held by the recording (values and saved numbers), without what stands.
     pub fn bytes(&self) -> usize {
         self.used * size_of::<Real>()

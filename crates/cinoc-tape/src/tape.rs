@@ -50,6 +50,11 @@ impl<'p> Tape<'p> {
         self.leaf(shape.into(), values, true, false)
     }
 
+    /// A constant with a cotangent, which adds up over all replays.
+    pub fn fixed_input<'t>(&'t self, shape: impl Into<Shape>, values: &[Real]) -> Var<'t> {
+        self.leaf(shape.into(), values, true, true)
+    }
+
     fn leaf(&self, shape: Shape, values: &[Real], stands: bool, wants_bar: bool) -> Var<'_> {
         assert_eq!(shape.count(), values.len(), "a leaf of shape {shape:?} was given {} numbers", values.len());
         let mut memory = self.memory.borrow_mut();

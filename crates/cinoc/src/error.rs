@@ -31,8 +31,18 @@ pub enum Error {
         /// What would have been right.
         expected: String,
     },
+    /// More memory than there is.
+    #[error("{what} would take {need} of memory, and {limit} may be used; choose smaller sizes, or raise CINOC_MEMORY_MB")]
+    TooLarge {
+        /// What was asked for.
+        what: String,
+        /// How much it takes.
+        need: String,
+        /// How much may be used.
+        limit: String,
+    },
     /// A file that is not TOML.
-    #[error("{place} is not valid TOML: {reason}; correct it and try again")]
+    #[error("{place} is not valid: {reason}; correct it and try again")]
     Toml {
         /// File name or flag.
         place: String,
@@ -83,6 +93,11 @@ pub enum Error {
 }
 
 impl Error {
+    /// A value that is not allowed.
+    pub fn bad(key: &str, value: impl Into<String>, expected: impl Into<String>) -> Self {
+        Self::BadValue { key: key.into(), value: value.into(), expected: expected.into() }
+    }
+
     /// Wraps an error of the file system.
     pub fn file(path: impl Into<PathBuf>) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.into();

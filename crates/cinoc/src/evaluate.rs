@@ -1,17 +1,22 @@
 //! Scores on held-out instances: other numbers of agents, failures.
 
-use crate::policy::{Policy, Uncontrolled};
+use crate::env::Env;
+use crate::policy::{Idle, Policy};
 use crate::random::{Rng, Stream};
-use crate::rollout::{Outcome, Rollout};
-use crate::task::{Reduction, Task, Use};
-use crate::{Problem, Real};
+use crate::rollout::Beginning;
+use crate::task::{Reduction, Task};
+use crate::threads::Threads;
+use crate::{Error, Problem, memory};
 use cinoc_tape::Params;
-use rayon::prelude::*;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Instances rolled out together by one thread.
 const SHARD: usize = 8;
+
+/// Resamples of a bootstrap interval.
+const RESAMPLES: u64 = 2000;
 
 /// What to score.
 #[derive(Clone, Debug)]
@@ -24,22 +29,66 @@ pub struct Request {
     pub seed: u64,
     /// Which instances: held-out ones for reports.
     pub stream: Stream,
-    /// Share of the agents that die halfway to the score.
+    /// Share of the agents that die.
     pub fail: f64,
+    /// When they die, as a share of the ticks up to the score.
+    pub fail_at: f64,
+    /// Start fields of one's own, one after the other; instance i takes the i-th, and the first again after the last.
+    pub starts: Vec<Vec<crate::Real>>,
+    /// Target fields of one's own, likewise.
+    pub targets: Vec<Vec<crate::Real>>,
+}
+
+impl Request {
+    /// Held-out instances of a seed, with everybody alive.
+    pub fn test(agents: usize, instances: usize, seed: u64) -> Self {
+        let (starts, targets) = Default::default();
+        Self { agents, instances, seed, stream: Stream::Test, fail: 0.0, fail_at: 0.5, starts, targets }
+    }
+
+    /// How many agents die in each instance.
+    pub fn dead(&self) -> usize {
+        (self.fail * self.agents as f64).round() as usize
+    }
+
+    /// The tick (from 0) from which on they do nothing.
+    pub fn dead_from(&self, problem: &Problem) -> usize {
+        (self.fail_at * problem.task.scored_at(problem.ticks) as f64) as usize
+    }
+
+    /// Where instance `index` begins.
+    pub fn beginning(&self, problem: &Problem, index: usize) -> Beginning {
+        let mut beginning = Beginning::drawn(problem, self.agents, self.seed, self.stream, index);
+        if self.fail > 0.0 {
+            beginning = beginning.failing(self.agents, self.fail, self.dead_from(problem), self.seed, index);
+        }
+        if let Some(start) = self.starts.get(index % self.starts.len().max(1)) {
+            beginning.start.clone_from(start);
+        }
+        if let Some(target) = self.targets.get(index % self.targets.len().max(1)) {
+            beginning.target.clone_from(target);
+        }
+        beginning
+    }
 }
 
 /// Scores of a set of instances.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Scores {
-    /// Each measure of each instance that did not diverge.
+    /// Each measure of each instance. One that diverged has the worst there is: infinite, or for a distance to be kept minus infinity.
     pub measures: Vec<Vec<f64>>,
-    /// Mean effort of each.
+    /// Mean effort of each, infinite where it diverged.
     pub efforts: Vec<f64>,
     /// How many diverged.
     pub diverged: usize,
 }
 
 impl Scores {
+    /// The score of each instance.
+    pub fn scores(&self) -> impl Iterator<Item = f64> {
+        self.measures.iter().map(|m| m[0])
+    }
+
     /// Mean of measure `k`.
     pub fn mean(&self, k: usize) -> f64 {
         Summary::new(self.measures.iter().map(|m| m[k])).mean
@@ -54,30 +103,48 @@ impl Scores {
     }
 }
 
+/// Writes what is not finite as a word: JSON has no number for it, and a missing one could be taken for a good one.
+fn number<S: Serializer>(x: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+    match *x {
+        x if x.is_finite() => serializer.serialize_f64(x),
+        x if x.is_nan() => serializer.serialize_str("nan"),
+        x => serializer.serialize_str(if x > 0.0 { "inf" } else { "-inf" }),
+    }
+}
+
+fn numbers<S: Serializer>(all: &BTreeMap<&'static str, f64>, serializer: S) -> Result<S::Ok, S::Error> {
+    #[derive(Serialize)]
+    struct Number(#[serde(serialize_with = "number")] f64);
+    serializer.collect_map(all.iter().map(|(name, x)| (name, Number(*x))))
+}
+
 /// Mean, standard deviation and median.
 #[derive(Clone, Copy, Debug, Serialize, PartialEq)]
 pub struct Summary {
     /// Mean.
+    #[serde(serialize_with = "number")]
     pub mean: f64,
     /// Standard deviation.
+    #[serde(serialize_with = "number")]
     pub std: f64,
     /// Median.
+    #[serde(serialize_with = "number")]
     pub median: f64,
 }
 
 impl Summary {
-    /// Of some numbers; zeros where there are none.
+    /// Of some numbers; NaN where there are none.
     pub fn new(values: impl Iterator<Item = f64>) -> Self {
         let mut values: Vec<f64> = values.collect();
         let n = values.len();
         if n == 0 {
-            return Self { mean: 0.0, std: 0.0, median: 0.0 };
+            return Self { mean: f64::NAN, std: f64::NAN, median: f64::NAN };
         }
         let mean = values.iter().sum::<f64>() / n as f64;
         let std = (values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / n as f64).sqrt();
         values.sort_by(f64::total_cmp);
         let median = if n % 2 == 1 { values[n / 2] } else { 0.5 * (values[n / 2 - 1] + values[n / 2]) };
-        Self { mean, std, median }
+        Self { mean, std: if mean.is_finite() { std } else { f64::INFINITY }, median }
     }
 }
 
@@ -94,130 +161,142 @@ pub struct Report {
     pub instances: usize,
     /// Seed of the instances.
     pub seed: u64,
-    /// Share of the agents that die halfway to the score.
+    /// Share of the agents that die.
     pub fail: f64,
+    /// How many that are in each instance.
+    pub dead: usize,
+    /// The tick (from 0) from which on they do nothing.
+    pub dead_from: usize,
     /// The score under control.
     pub score: Summary,
     /// The score of the same instances left alone.
     pub uncontrolled: Summary,
-    /// Mean score over mean uncontrolled score.
+    /// Mean score over mean uncontrolled score of the same instances.
+    #[serde(serialize_with = "number")]
     pub ratio: f64,
+    /// Bootstrap interval of the ratio: 95 % of resamples of the instances lie between.
+    pub ratio_95: Interval,
+    /// Median over instances of score over uncontrolled score.
+    #[serde(serialize_with = "number")]
+    pub ratio_median: f64,
     /// Mean over ticks and agents of u² + 0.1·|v|².
+    #[serde(serialize_with = "number")]
     pub effort: f64,
     /// Every measure under control, by name.
+    #[serde(serialize_with = "numbers")]
     pub measures: BTreeMap<&'static str, f64>,
-    /// How many episodes diverged; they are in no mean.
+    /// How many episodes diverged. They are in every mean, with the worst score there is.
     pub diverged: usize,
 }
 
+/// From one number to another.
+#[derive(Clone, Copy, Debug, Serialize, PartialEq)]
+pub struct Interval(#[serde(serialize_with = "number")] pub f64, #[serde(serialize_with = "number")] pub f64);
+
 /// Scores a policy and, on the same instances, no policy.
 pub fn report(
-    problem: &Problem,
+    problem: &Arc<Problem>,
     policy: &dyn Policy,
     params: &Params,
     model: &str,
     request: &Request,
-    pool: &rayon::ThreadPool,
-) -> Report {
-    let controlled = scores(problem, policy, params, request, pool);
-    let nobody = Uncontrolled { action_width: problem.swarm.action_width() };
-    let free = scores(problem, &nobody, &Params::default(), request, pool);
-    let score = Summary::new(controlled.measures.iter().map(|m| m[0]));
-    let uncontrolled = Summary::new(free.measures.iter().map(|m| m[0]));
-    Report {
-        problem: problem.config.problem.clone(),
+    threads: &Threads,
+) -> Result<Report, Error> {
+    let controlled = scores(problem, policy, params, request, threads)?;
+    let nobody = Idle { action_width: problem.swarm.action_width() };
+    let free = scores(problem, &nobody, &Params::default(), request, threads)?;
+    let pairs: Vec<(f64, f64)> = controlled.scores().zip(free.scores()).collect();
+    let (score, uncontrolled) = (Summary::new(controlled.scores()), Summary::new(free.scores()));
+    Ok(Report {
+        problem: problem.name.clone(),
         model: model.to_owned(),
         agents: request.agents,
         instances: request.instances,
         seed: request.seed,
         fail: request.fail,
+        dead: request.dead(),
+        dead_from: request.dead_from(problem),
         score,
         uncontrolled,
-        ratio: score.mean / uncontrolled.mean,
+        ratio: ratio(score.mean, uncontrolled.mean),
+        ratio_95: bootstrap(&pairs, request.seed),
+        ratio_median: Summary::new(pairs.iter().map(|(a, b)| ratio(*a, *b))).median,
         effort: Summary::new(controlled.efforts.iter().copied()).mean,
         measures: problem.task.measures().iter().enumerate().map(|(k, n)| (*n, controlled.overall(&*problem.task, k))).collect(),
         diverged: controlled.diverged,
-    }
+    })
+}
+
+/// Score over uncontrolled score; not a number where the latter is not finite, since nothing is gained over what breaks down by itself.
+fn ratio(score: f64, uncontrolled: f64) -> f64 {
+    if uncontrolled.is_finite() { score / uncontrolled } else { f64::NAN }
+}
+
+/// The interval that holds 95 % of the ratios of means over instances drawn with replacement.
+fn bootstrap(pairs: &[(f64, f64)], seed: u64) -> Interval {
+    let resample = |r: u64| {
+        let mut rng = Rng::new(seed, Stream::Bootstrap, r);
+        let draw = |_| pairs[(rng.uniform(0.0, pairs.len() as f64) as usize).min(pairs.len() - 1)];
+        let (a, b) = (0..pairs.len()).map(draw).fold((0.0, 0.0), |(a, b), (x, y)| (a + x, b + y));
+        ratio(a, b)
+    };
+    let mut all: Vec<f64> = (0..RESAMPLES).map(resample).collect();
+    all.sort_by(f64::total_cmp);
+    let at = |share: f64| all[(share * (all.len() - 1) as f64).round() as usize];
+    Interval(at(0.025), at(0.975))
 }
 
 /// Scores a policy.
-pub fn scores(problem: &Problem, policy: &dyn Policy, params: &Params, request: &Request, pool: &rayon::ThreadPool) -> Scores {
+pub fn scores(
+    problem: &Arc<Problem>,
+    policy: &dyn Policy,
+    params: &Params,
+    request: &Request,
+    threads: &Threads,
+) -> Result<Scores, Error> {
+    memory::afford(&format!("{} scores", request.instances), 500.0 * request.instances as f64)?;
     let shards = request.instances.div_ceil(SHARD);
-    let parts: Vec<Scores> = pool.install(|| {
-        let work = (0..shards).into_par_iter().map(|s| {
-            let indices = (s * SHARD..((s + 1) * SHARD).min(request.instances)).collect();
-            shard_scores(problem, policy, params, request, indices)
-        });
-        work.collect()
+    let parts = threads.map(shards, |s| {
+        let first = s * SHARD;
+        shard_scores(problem, policy, params, request, first..(first + SHARD).min(request.instances))
     });
-    let mut all = Scores { measures: Vec::new(), efforts: Vec::new(), diverged: 0 };
+    let mut all = Scores::default();
     for part in parts {
+        let part = part?;
         all.measures.extend(part.measures);
         all.efforts.extend(part.efforts);
         all.diverged += part.diverged;
     }
-    all
+    Ok(all)
 }
 
-/// Scores some instances; those that diverge are taken out and the rest is done again.
-fn shard_scores(problem: &Problem, policy: &dyn Policy, params: &Params, request: &Request, mut indices: Vec<usize>) -> Scores {
-    let mut diverged = 0;
-    loop {
-        let mut rollout = prepare(problem, request, &indices);
-        let width = problem.task.measures().len();
-        let mut measures = vec![vec![0.0; width]; indices.len()];
-        let batch = rollout.batch.clone();
-        let outcome = rollout.forward(problem, policy, params, false, &mut |scene| {
-            if scene.tick > 0 {
-                for (i, measures) in measures.iter_mut().enumerate() {
-                    let mut moment = Rollout::moment(&batch, scene, problem.ticks, i);
-                    moment.thorough = request.stream == Stream::Test;
-                    problem.task.measure(&moment, measures);
-                }
-            }
-        });
-        let size = indices.len();
-        if let Outcome::Diverged { .. } = outcome {
-            let costs = &rollout.costs;
-            let finite = |i: usize| costs.iter().skip(i).step_by(size).all(|c| c.is_finite());
-            let mut i = 0;
-            indices.retain(|_| {
-                i += 1;
-                finite(i - 1)
-            });
-            diverged += size - indices.len();
-            if indices.is_empty() {
-                return Scores { measures: Vec::new(), efforts: Vec::new(), diverged };
-            }
-            continue;
+/// Scores some instances.
+fn shard_scores(
+    problem: &Arc<Problem>,
+    policy: &dyn Policy,
+    params: &Params,
+    request: &Request,
+    indices: std::ops::Range<usize>,
+) -> Result<Scores, Error> {
+    let size = indices.len();
+    let mut env = Env::new(problem.clone(), size, request.agents, Threads::one())?.thorough(request.stream == Stream::Test);
+    env.reset(&vec![true; size], &mut |i| request.beginning(problem, indices.start + i));
+    let effort = problem.task.terms().iter().position(|term| *term == "effort");
+    let mut efforts = vec![0.0; size];
+    env.run(policy, params, problem.ticks, &mut |env| {
+        if let Some(term) = effort {
+            let now = &env.last().terms[term * size..][..size];
+            efforts.iter_mut().zip(now).for_each(|(sum, now)| *sum += *now as f64 / problem.ticks as f64);
         }
-        let effort = problem.task.terms().iter().position(|t| *t == "effort");
-        let efforts = match effort {
-            Some(k) => rollout.costs[k * size..][..size].iter().map(|c| c / problem.config.cost["effort"]).collect(),
-            None => Vec::new(),
-        };
-        return Scores { measures, efforts, diverged };
+    });
+    let mut scores = Scores::default();
+    for (i, effort) in efforts.into_iter().enumerate() {
+        let diverged = env.last().diverged[i];
+        scores.diverged += usize::from(diverged);
+        scores.efforts.push(if diverged { f64::INFINITY } else { effort });
+        let worst = |k: usize| if problem.task.reduction(k) == Reduction::Smallest { f64::NEG_INFINITY } else { f64::INFINITY };
+        let measures = env.measures(i).iter().enumerate();
+        scores.measures.push(measures.map(|(k, value)| if diverged || value.is_nan() { worst(k) } else { *value }).collect());
     }
-}
-
-/// A rollout of the requested instances, tick by tick.
-pub fn prepare(problem: &Problem, request: &Request, indices: &[usize]) -> Rollout {
-    let mut rollout = Rollout::new(problem.ticks, 1, false, request.agents);
-    let xi = problem.swarm.start(request.agents);
-    let mut strength: Vec<Real> = Vec::new();
-    for &index in indices {
-        let mut rng = Rng::new(request.seed, request.stream, index as u64);
-        let instance = problem.task.sample(&mut rng, Use::of(request.stream));
-        rollout.batch.push(&instance.start, &instance.target, &xi);
-        let dead = (request.fail * request.agents as f64).round() as usize;
-        let start = strength.len();
-        strength.resize(start + request.agents, 1.0);
-        for agent in Rng::new(request.seed, Stream::Failure, index as u64).choose(dead, request.agents) {
-            strength[start + agent] = 0.0;
-        }
-    }
-    if request.fail > 0.0 {
-        rollout.batch.failure = Some((problem.task.scored_at(problem.ticks) / 2, strength));
-    }
-    rollout
+    Ok(scores)
 }

@@ -1,20 +1,19 @@
 //! Is a problem sound? Derivatives, gradient growth, memory and speed: what `cinoc check`, `bench` and `verify` print.
 
-use crate::policy::{Policy, Uncontrolled};
-use crate::random::{Rng, Stream};
-use crate::rollout::{Batch, Outcome, Rollout, Scene};
-use crate::task::Use;
+use crate::random::{Rng, Stream, Use};
+use crate::registry::Parts;
+use crate::rollout::{Control, Loss, Rollout, Wanted};
+use crate::threads::Threads;
 use crate::train::{self, Trainer};
-use crate::{Config, Error, Problem, Real};
+use crate::{Config, Error, Problem, Real, Registry};
 use cinoc_tape::check::{Point, compare, noise};
-use cinoc_tape::{Memory, Params, Shape, Tape, profile};
-use rayon::prelude::*;
+use cinoc_tape::{Memory, Shape, Tape, profile};
 use std::collections::BTreeMap;
 use std::time::Instant;
 
 /// Error of the derivative of each part of a tick against central differences, relative.
 pub fn parts(problem: &Problem) -> Vec<(&'static str, f64)> {
-    let (size, agents) = (2, problem.config.swarm.agents.min(5));
+    let (size, agents) = (2, problem.agents.min(5));
     let (d, k) = (problem.swarm.dimensions(), problem.swarm.action_width());
     let instances: Vec<_> = (0..size).map(|i| problem.task.sample(&mut Rng::new(0, Stream::Test, i as u64), Use::Test)).collect();
     let field: Vec<usize> = std::iter::once(size).chain(problem.stepper.grid().nodes.iter().copied()).collect();
@@ -40,7 +39,7 @@ pub fn parts(problem: &Problem) -> Vec<(&'static str, f64)> {
         found.sort_by(f64::total_cmp);
         found[2]
     };
-    let swarm = &*problem.swarm;
+    let swarm = &problem.swarm;
     vec![
         ("step", error(vec![(f, inner), (driven, force)], &|v| problem.stepper.step(v[0], v[1]))),
         ("force", error(vec![(a, action.clone()), (x, xi.clone())], &|v| swarm.actuate(v[0], v[1]))),
@@ -59,29 +58,17 @@ pub fn parts(problem: &Problem) -> Vec<(&'static str, f64)> {
     ]
 }
 
-/// Where instances come from long free runs, takes few of them after short ones: soon made, and good enough to check a problem with.
-pub fn hasten(config: &mut Config) {
-    for (name, value) in &mut config.data {
-        match name.as_str() {
-            "settle" | "apart" => *value *= 0.1,
-            "train_states" | "validation_states" | "test_states" => *value = 6.0,
-            _ => {}
-        }
-    }
-}
-
-/// A shortened copy of a problem.
-fn shortened(config: &Config, ticks: usize, batch: usize) -> Result<Trainer, Error> {
-    let mut config = config.clone();
-    config.physics.insert("ticks".into(), ticks as f64);
-    (config.train.batch, config.train.ticks) = (batch, 0);
-    Trainer::new(Problem::new(config)?, 0, 0)
+/// A trainer on short episodes and small batches.
+fn shortened(registry: &Registry, config: &Config, ticks: usize, batch: usize) -> Result<Trainer, Error> {
+    let mut parts = registry.parts(config)?.with_ticks(ticks);
+    parts.train.batch = parts.train.batch.min(batch);
+    Trainer::new(parts, 0, Threads::new(0)?)
 }
 
 /// Error of the gradient of the whole cost by all parameters, along the gradient, for several steps of central differences.
-pub fn sweep(config: &Config, ticks: usize, steps: &[f64]) -> Result<Vec<(f64, f64)>, Error> {
-    let mut trainer = shortened(config, ticks, 4)?;
-    trainer.rehearse(true)?;
+pub fn sweep(registry: &Registry, config: &Config, ticks: usize, steps: &[f64]) -> Result<Vec<(f64, f64)>, Error> {
+    let mut trainer = shortened(registry, config, ticks, 4)?;
+    trainer.time_update()?;
     let theta = trainer.params.theta().to_vec();
     // Along the gradient itself: the change of the cost is largest there, and least lost in rounding.
     let exact = trainer.last_gradient().iter().map(|&g| g as f64 * g as f64).sum::<f64>().sqrt();
@@ -92,7 +79,7 @@ pub fn sweep(config: &Config, ticks: usize, steps: &[f64]) -> Result<Vec<(f64, f
             let moved = theta.iter().zip(&direction).map(|(t, d)| t + (side * step) as Real * d);
             trainer.params.theta_mut().iter_mut().zip(moved).for_each(|(t, m)| *t = m);
             trainer.params.refresh();
-            trainer.rehearse(false)
+            trainer.time_cost()
         };
         let measured = (at(1.0)? - at(-1.0)?) / (2.0 * step);
         found.push((step, (measured - exact).abs() / exact.abs()));
@@ -101,23 +88,73 @@ pub fn sweep(config: &Config, ticks: usize, steps: &[f64]) -> Result<Vec<(f64, f
 }
 
 /// Norm of the gradient at fresh parameters for several horizons: how fast it grows is how chaotic the problem is.
-pub fn growth(config: &Config, horizons: &[usize]) -> Result<Vec<(usize, f64)>, Error> {
+pub fn growth(registry: &Registry, config: &Config, horizons: &[usize]) -> Result<Vec<(usize, f64)>, Error> {
     let norm = |ticks: usize| {
-        let mut trainer = shortened(config, ticks, config.train.batch.min(8))?;
-        trainer.rehearse(true)?;
+        let mut trainer = shortened(registry, config, ticks, 8)?;
+        trainer.time_update()?;
         let square: f64 = trainer.last_gradient().iter().map(|&g| g as f64 * g as f64).sum();
         Ok((ticks, square.sqrt()))
     };
     horizons.iter().map(|&ticks| norm(ticks)).collect()
 }
 
-/// Bytes that one update needs for recorded values: kept whole, kept thriftily, and with each segment computed twice.
-pub fn memory(problem: &Problem) -> Result<[usize; 3], Error> {
-    let policy = problem.policy()?;
+/// Error of the gradient by given actions, start fields and start positions of a short episode against central differences, relative, each
+/// along its own gradient: the median over a few instances.
+pub fn inputs(problem: &Problem, ticks: usize, step: f64) -> [(&'static str, f64); 3] {
+    let agents = problem.agents;
+    let width = ticks * agents * problem.swarm.action_width();
+    let names = ["actions", "start", "places"];
+    let mut errors = [const { Vec::new() }; 3];
+    for instance in 0..3 {
+        let drawn = problem.task.sample(&mut Rng::new(0, Stream::Test, instance), Use::Test);
+        let jitter = noise(agents * problem.swarm.dimensions(), 5 + instance);
+        let places: Vec<Real> = problem.swarm.start(agents).iter().zip(jitter).map(|(x, n)| x + 0.003 * n).collect();
+        // Inside the limits, away from the kinks at zero.
+        let actions: Vec<Real> = noise(width, 9 + instance).iter().map(|a| 0.04 * a).collect();
+        let mut rollout = Rollout::new(ticks, 1, true, agents);
+        let mut cost = |actions: &[Real], start: &[Real], places: &[Real], gradient: bool| -> (f64, [Vec<Real>; 3]) {
+            rollout.batch.clear();
+            rollout.batch.push(start, &drawn.target, places);
+            let wanted = if gradient { Wanted::ALL } else { Wanted::default() };
+            let episode = rollout.forward(problem, Control::Actions(actions), wanted, &mut |_| {});
+            let found = match gradient {
+                true => {
+                    let found = episode.backward(Loss::cost(1.0));
+                    [found.actions.to_vec(), found.start.to_vec(), found.places.to_vec()]
+                }
+                false => Default::default(),
+            };
+            (rollout.costs.iter().sum(), found)
+        };
+        let inputs = [actions, drawn.start.clone(), places];
+        let (_, gradients) = cost(&inputs[0], &inputs[1], &inputs[2], true);
+        for (k, gradient) in gradients.iter().enumerate() {
+            let norm = gradient.iter().map(|&g| g as f64 * g as f64).sum::<f64>().sqrt();
+            if norm == 0.0 {
+                errors[k].push(0.0);
+                continue;
+            }
+            let size = inputs[k].iter().fold(1e-3, |most: f64, &x| most.max(x.abs() as f64));
+            let mut at = |side: f64| {
+                let mut moved = inputs.clone();
+                moved[k].iter_mut().zip(gradient).for_each(|(x, &g)| *x += (side * step * size * g as f64 / norm) as Real);
+                cost(&moved[0], &moved[1], &moved[2], false).0
+            };
+            let measured = (at(1.0) - at(-1.0)) / (2.0 * step * size);
+            errors[k].push((measured - norm).abs() / norm);
+        }
+    }
+    errors.iter_mut().for_each(|errors| errors.sort_by(f64::total_cmp));
+    std::array::from_fn(|k| (names[k], errors[k][1]))
+}
+
+/// Bytes that one update needs for recorded values: kept whole, without what can be computed again, and with each segment computed twice.
+pub fn memory(parts: &Parts) -> [usize; 3] {
+    let Parts { problem, policy, train } = parts;
     let params = policy.init(&mut Rng::new(0, Stream::Init, 0));
-    let train = &problem.config.train;
-    let [whole, thrifty] = [false, true].map(|thrifty| train::episode_bytes(problem, &*policy, &params, train.batch, thrifty));
-    Ok([whole, thrifty, whole / problem.ticks.div_ceil(train.segment)])
+    let bytes = |rematerialise| train::episode_bytes(problem, &**policy, &params, train, train.batch, rematerialise);
+    let [whole, lean] = [false, true].map(bytes);
+    [whole, lean, whole / train::training_ticks(problem, train).div_ceil(train.segment)]
 }
 
 /// What an update costs.
@@ -145,13 +182,13 @@ pub struct Operations {
 }
 
 /// Times every operation of an update.
-pub fn operations(config: &Config, threads: usize, updates: usize) -> Result<Operations, Error> {
-    let mut trainer = Trainer::new(Problem::new(config.clone())?, 0, threads)?;
-    trainer.rehearse(true)?;
+pub fn operations(parts: Parts, threads: usize, updates: usize) -> Result<Operations, Error> {
+    let mut trainer = Trainer::new(parts, 0, Threads::new(threads)?)?;
+    trainer.time_update()?;
     profile::enable(true);
     let since = Instant::now();
     for _ in 0..updates {
-        trainer.rehearse(true)?;
+        trainer.time_update()?;
     }
     let whole = since.elapsed().as_secs_f64() * 1e3 / updates as f64;
     profile::enable(false);
@@ -169,10 +206,9 @@ pub fn operations(config: &Config, threads: usize, updates: usize) -> Result<Ope
 }
 
 /// Times updates, losses and the bare equation.
-pub fn timing(config: &Config, threads: usize, updates: usize) -> Result<Timing, Error> {
-    let mut config = config.clone();
-    (config.train.updates, config.train.validate_every) = (usize::MAX, usize::MAX);
-    let mut trainer = Trainer::new(Problem::new(config)?, 0, threads)?;
+pub fn timing(mut parts: Parts, threads: usize, updates: usize) -> Result<Timing, Error> {
+    (parts.train.updates, parts.train.validate_every) = (usize::MAX, usize::MAX);
+    let mut trainer = Trainer::new(parts, 0, Threads::new(threads)?)?;
     let milliseconds = |since: Instant| since.elapsed().as_secs_f64() * 1e3;
     let (mut update, mut forward) = (Vec::new(), Vec::new());
     trainer.step()?;
@@ -181,63 +217,53 @@ pub fn timing(config: &Config, threads: usize, updates: usize) -> Result<Timing,
         trainer.step()?;
         update.push(milliseconds(since));
     }
-    trainer.rehearse(false)?;
+    trainer.time_cost()?;
     for _ in 0..(updates / 2).max(3) {
         let since = Instant::now();
-        trainer.rehearse(false)?;
+        trainer.time_cost()?;
         forward.push(milliseconds(since));
     }
-    let Trainer { problem, policy, .. } = &trainer;
-    let pool = train::pool(threads);
-    let train = &problem.config.train;
-    let (decisions, agents) = (train.batch * problem.ticks, problem.config.swarm.agents);
-    let bare = (0..(updates / 2).max(3)).map(|_| bare_seconds(problem, &pool)).fold(f64::INFINITY, f64::min);
-    let peaks: Vec<f64> = pool.broadcast(|_| cinoc_tape::kernel::peak::flops_per_second(0.2));
+    let Trainer { problem, policy, train, .. } = &trainer;
+    let threads = Threads::new(threads)?;
+    let decisions = train.batch * problem.ticks;
+    let bare = (0..(updates / 2).max(3)).map(|_| bare_seconds(&trainer, &threads)).fold(f64::INFINITY, f64::min);
+    let peaks: Vec<f64> = threads.broadcast(|| cinoc_tape::kernel::peak::flops_per_second(0.2));
     Ok(Timing {
         update,
         forward,
-        steps_per_second: (train.batch * problem.ticks * problem.substeps * problem.stepper.substeps()) as f64 / bare,
+        steps_per_second: (train.batch * problem.ticks * problem.stepper.substeps()) as f64 / bare,
         // Forward once, backward twice: by the inputs and by the weights.
-        flops: (3 * policy.flops(agents) * decisions) as f64,
+        flops: (3 * policy.flops(problem.agents) * decisions) as f64,
         peak: peaks.iter().sum(),
     })
 }
 
 /// Seconds for one batch of free episodes.
-fn bare_seconds(problem: &Problem, pool: &rayon::ThreadPool) -> f64 {
-    let train = &problem.config.train;
-    let shards: Vec<Rollout> = (0..train.batch.div_ceil(train.shard))
+fn bare_seconds(trainer: &Trainer, threads: &Threads) -> f64 {
+    let Trainer { problem, train, .. } = trainer;
+    let mut shards: Vec<(usize, Vec<Real>)> = (0..train.batch.div_ceil(train.shard))
         .map(|s| {
-            let mut rollout = Rollout::new(1, 1, false, 0);
-            for i in s * train.shard..((s + 1) * train.shard).min(train.batch) {
-                let instance = problem.task.sample(&mut Rng::new(0, Stream::Train, i as u64), Use::Training);
-                rollout.batch.push(&instance.start, &instance.target, &[]);
-            }
-            rollout
+            let indices = s * train.shard..((s + 1) * train.shard).min(train.batch);
+            let start = |i: usize| problem.task.sample(&mut Rng::new(0, Stream::Train, i as u64), Use::Training).start;
+            (indices.len(), indices.flat_map(start).collect())
         })
         .collect();
     let since = Instant::now();
-    pool.install(|| {
-        shards.into_par_iter().for_each(|shard| {
-            let nodes = &problem.stepper.grid().nodes;
-            let field: Vec<usize> = std::iter::once(shard.batch.size).chain(nodes.iter().copied()).collect();
-            let (mut memory, mut z) = (Memory::default(), shard.batch.z);
-            let (driven, nothing) = idle(problem, shard.batch.size);
-            for _ in 0..problem.ticks {
-                let tape = Tape::new(memory, &[]);
-                {
-                    let force = tape.constant(driven, &nothing);
-                    let mut next = tape.constant(&field[..], &z);
-                    for _ in 0..problem.substeps {
-                        next = problem.stepper.step(next, force);
-                    }
-                    next.read(|value| z.copy_from_slice(value));
-                }
-                memory = tape.into_memory();
+    threads.for_each(&mut shards, |_, (size, z)| {
+        let nodes = &problem.stepper.grid().nodes;
+        let field: Vec<usize> = std::iter::once(*size).chain(nodes.iter().copied()).collect();
+        let mut memory = Memory::default();
+        let (driven, nothing) = idle(problem, *size);
+        for _ in 0..problem.ticks {
+            let tape = Tape::new(memory, &[]);
+            {
+                let next = problem.stepper.step(tape.constant(&field[..], z), tape.constant(driven, &nothing));
+                next.read(|value| z.copy_from_slice(value));
             }
-            std::hint::black_box(z);
-        });
+            memory = tape.into_memory();
+        }
     });
+    std::hint::black_box(&shards);
     since.elapsed().as_secs_f64()
 }
 
@@ -248,59 +274,4 @@ fn idle(problem: &Problem, size: usize) -> (Shape, Vec<Real>) {
     let xi: Vec<Real> = (0..size).flat_map(|_| problem.swarm.start(1)).collect();
     let force = problem.swarm.actuate(tape.zeros([size, 1, k]), tape.constant([size, 1, d], &xi));
     (force.shape(), force.value())
-}
-
-/// One episode as numbers, tick by tick from the start, for drawing.
-#[derive(Clone, Debug, Default)]
-pub struct Trace {
-    /// Fields.
-    pub z: Vec<Vec<Real>>,
-    /// Positions, `[agents, d]`.
-    pub xi: Vec<Vec<Real>>,
-    /// Actions, `[agents, k]`; one fewer than fields.
-    pub action: Vec<Vec<Real>>,
-    /// Who is alive.
-    pub alive: Vec<Vec<bool>>,
-    /// The field to be reached.
-    pub target: Vec<Real>,
-    /// Ticks at the beginning in which nobody acts.
-    pub before: usize,
-}
-
-/// Rolls out one instance and keeps everything; the policy takes over after `before` ticks in which nobody acts.
-pub fn trace(
-    problem: &Problem,
-    policy: &dyn Policy,
-    params: &Params,
-    request: &crate::evaluate::Request,
-    instance: usize,
-    before: usize,
-) -> (Trace, Outcome) {
-    let mut rollout = crate::evaluate::prepare(problem, request, &[instance]);
-    let mut trace = Trace { target: rollout.batch.target.clone(), before, ..Trace::default() };
-    let watch = |trace: &mut Trace, scene: &Scene| {
-        trace.z.push(scene.z.to_vec());
-        trace.xi.push(scene.xi.to_vec());
-        trace.alive.push(scene.strength.iter().map(|a| *a > 0.0).collect());
-        if scene.tick > 0 {
-            trace.action.push(scene.action.to_vec());
-        }
-    };
-    if before > 0 {
-        let mut free = Rollout::new(before, 1, false, request.agents);
-        free.batch = Batch { failure: None, ..rollout.batch.clone() };
-        let nobody = Uncontrolled { action_width: problem.swarm.action_width() };
-        let outcome = free.forward(problem, &nobody, &Params::default(), false, &mut |scene| watch(&mut trace, scene));
-        if let Outcome::Diverged { .. } = outcome {
-            return (trace, outcome);
-        }
-        rollout.batch.z.copy_from_slice(free.end().0);
-        rollout.batch.xi.copy_from_slice(free.end().1);
-        // The rollout begins with the moment that this one ended with.
-        trace.z.pop();
-        trace.xi.pop();
-        trace.alive.pop();
-    }
-    let outcome = rollout.forward(problem, policy, params, false, &mut |scene| watch(&mut trace, scene));
-    (trace, outcome)
 }

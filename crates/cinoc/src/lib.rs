@@ -1,36 +1,49 @@
 //! Learned control of partial differential equations by swarms of any size.
 //!
 //! ```text
-//! config (TOML) ──► Problem { stepper, swarm, task } + Policy + Params
-//! Task::sample  ──► Instance (start, target)
-//! tick: observe → act → actuate → step → move → cost      the only copy: training, evaluation and drawing call it
-//! Rollout: ticks in segments, backward per segment
-//! Trainer: shards of instances on threads, summed in a fixed order; clip → Adam → checkpoint
+//! Registry::config ──► Config ──► Problem { stepper, swarm, task } + Policy + Params
+//! Task::sample     ──► Instance (start, target)
+//! tick: observe → act → limits → safety → actuate → step → move → cost     the only copy: everything that controls a field calls it
+//! Rollout: ticks with their backward sweep
+//! Trainer: shards of instances on threads, summed in a fixed order; clip → Adam → validate
 //! evaluate: other numbers of agents, failures ──► scores
 //! ```
-//!
-//! `swarm`, `task` and `policy` do not know of one another; only [`rollout`] sees all three; only [`run`] touches the disk.
 
-pub mod config;
+// The macros name this crate as others do.
+extern crate self as cinoc;
+
+#[doc(hidden)]
+pub use serde;
+
+pub mod attractor;
 pub mod disc;
+pub mod disk;
+pub mod env;
 pub mod evaluate;
 pub mod inspect;
 pub mod measure;
+pub mod memory;
 pub mod policy;
-pub mod pool;
 pub mod problem;
+pub mod problems;
 pub mod random;
+pub mod recipe;
+pub mod registry;
 pub mod rollout;
-pub mod run;
+// pub mod run;
 pub mod scaling;
+pub mod settings;
 pub mod swarm;
 pub mod task;
+pub mod threads;
+pub mod trace;
 pub mod train;
 
 mod error;
 mod neighbours;
 
 pub use cinoc_tape::Real;
-pub use config::Config;
 pub use error::Error;
 pub use problem::Problem;
+pub use registry::Registry;
+pub use settings::Config;

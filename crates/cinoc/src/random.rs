@@ -18,9 +18,33 @@ pub enum Stream {
     /// Which agents fail.
     Failure = 5,
     /// States on the attractor of a chaotic equation.
-    Pool = 6,
-    /// The order in which such states are scored.
-    Order = 7,
+    Attractor = 6,
+    /// Noise of policies that declare some.
+    Noise = 8,
+    /// Resamples of bootstrap intervals.
+    Bootstrap = 9,
+}
+
+/// What instances are for: training may draw them differently, scores never do, and no two uses share one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Use {
+    /// To learn from.
+    Training,
+    /// To choose the best parameters by.
+    Validation,
+    /// To be scored on.
+    Test,
+}
+
+impl Use {
+    /// What the instances of a stream are for.
+    pub fn of(stream: Stream) -> Self {
+        match stream {
+            Stream::Train => Self::Training,
+            Stream::Validate => Self::Validation,
+            _ => Self::Test,
+        }
+    }
 }
 
 /// A generator for one address.
@@ -55,9 +79,12 @@ impl Rng {
     /// A number between two bounds.
     ///
     /// # Panics
-    /// Unless `low < high`, both finite.
+    /// Unless `low ≤ high`, both finite.
     pub fn uniform(&mut self, low: f64, high: f64) -> f64 {
-        Uniform::new(low, high).expect("two different finite bounds").sample(&mut self.generator)
+        if low == high {
+            return low;
+        }
+        Uniform::new(low, high).expect("two finite bounds").sample(&mut self.generator)
     }
 
     /// `count` different numbers below `bound`, in random order.

@@ -1,9 +1,10 @@
 //! How the time of one tick grows with the number of agents and with the grid: what `cinoc scale` prints.
 
+use crate::env::Env;
 use crate::random::{Rng, Stream};
-use crate::rollout::{Outcome, Rollout};
-use crate::task::Use;
-use crate::{Config, Error, Problem, Real};
+use crate::rollout::Beginning;
+use crate::threads::Threads;
+use crate::{Config, Error, Real, Registry};
 use std::time::{Duration, Instant};
 
 /// Ticks of the episodes that are timed. The first of each is recorded and not timed; the others are like all ticks of a long episode.
@@ -12,59 +13,34 @@ const EPISODE: usize = 5;
 /// Each size is timed for at least so long and so many ticks: many where they are short, few where they are long.
 const LEAST: (Duration, usize) = (Duration::from_millis(700), 16);
 
-/// The settings of a problem in the plane for another number of agents and `nodes × nodes` nodes, so that an agent costs what it cost.
-///
-/// The width of a push and the window of an agent keep their size in cells: fixed in space, they would touch ever more nodes of a finer grid.
-/// Agents mind each other within a distance ∝ 1/√agents: fixed, each would have ever more neighbours.
-pub fn resized(config: &Config, agents: usize, nodes: usize) -> Result<Config, Error> {
-    let mut config = config.clone();
-    let grid = Problem::new(config.clone())?.stepper.grid().clone();
-    if grid.dimensions() != 2 {
-        let expected = "a problem on a rectangle, like heat2d".into();
-        return Err(Error::BadValue { key: "the problem".into(), value: config.problem, expected });
-    }
-    let mut other = grid.clone();
-    other.nodes = vec![nodes; 2];
-    let finer = other.spacing(0) / grid.spacing(0);
-    config.swarm.sigma *= finer;
-    config.observe.window *= finer;
-    if let Some(radius) = config.cost.get_mut("radius") {
-        *radius *= (config.swarm.agents as f64 / agents as f64).sqrt();
-    }
-    config.swarm.agents = agents;
-    config.physics.insert("nodes".into(), nodes as f64);
-    config.physics.insert("ticks".into(), EPISODE as f64);
-    Ok(config)
-}
-
 /// Milliseconds of single ticks (observe, act, push, step, move, cost; no gradient) of one instance on one thread, after a warm-up.
 ///
 /// Agents begin at random places: in the order of a lattice, neighbours in memory would be neighbours in space and cheaper than after a while.
-pub fn tick_times(config: &Config) -> Result<Vec<f64>, Error> {
-    let problem = Problem::new(config.clone())?;
-    let policy = problem.policy()?;
+pub fn tick_times(registry: &Registry, config: &Config) -> Result<Vec<f64>, Error> {
+    let parts = registry.parts(config)?.with_ticks(EPISODE);
+    let (problem, policy) = (&parts.problem, &*parts.policy);
     let params = policy.init(&mut Rng::new(0, Stream::Init, 0));
-    let instance = problem.task.sample(&mut Rng::new(0, Stream::Test, 0), Use::Test);
-    let (agents, lengths) = (config.swarm.agents, &problem.stepper.grid().lengths);
+    let (agents, lengths) = (problem.agents, &problem.stepper.grid().lengths);
+    let mut beginning = Beginning::drawn(problem, agents, 0, Stream::Test, 0);
     let mut rng = Rng::new(0, Stream::Test, 1);
-    let place = |i: usize| rng.uniform(0.0, lengths[i % lengths.len()] as f64) as Real;
-    let mut xi: Vec<Real> = (0..agents * lengths.len()).map(place).collect();
-    problem.swarm.settle(&mut xi);
-    let mut rollout = Rollout::new(problem.ticks, 1, false, agents);
-    rollout.batch.push(&instance.start, &instance.target, &xi);
+    let place = |(i, place): (usize, &mut Real)| *place = rng.uniform(0.0, lengths[i % lengths.len()] as f64) as Real;
+    beginning.places.iter_mut().enumerate().for_each(place);
+    problem.swarm.settle(&mut beginning.places);
+    let mut env = Env::new(problem.clone(), 1, agents, Threads::one())?;
     let mut episode = |times: &mut Vec<f64>| {
+        env.reset(&[true], &mut |_| beginning.clone());
         let mut since = Clock::start();
-        let outcome = rollout.forward(&problem, &*policy, &params, false, &mut |scene| {
-            if scene.tick > 1 {
+        env.run(policy, &params, EPISODE, &mut |env| {
+            if env.tick(0) > 1 {
                 times.push(since.milliseconds());
             }
             since = Clock::start();
         });
-        match outcome {
-            Outcome::Finished => Ok(()),
-            Outcome::Diverged { tick } => {
-                let key = "the number of agents".to_owned();
-                Err(Error::BadValue { key, value: agents.to_string(), expected: format!("smaller: tick {tick} diverged") })
+        match env.last().diverged[0] {
+            false => Ok(()),
+            true => {
+                let expected = format!("smaller: tick {} diverged", env.tick(0));
+                Err(Error::bad("the number of agents", agents.to_string(), expected))
             }
         }
     };
@@ -143,7 +119,8 @@ impl Line {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::problem::{Preset, defaults};
+    use crate::problem::Preset;
+    use crate::settings::Overlay;
 
     #[test]
     fn lines_are_found_and_their_errors_told() {
@@ -160,14 +137,20 @@ mod tests {
 
     #[test]
     fn an_agent_touches_as_many_cells_on_every_grid() {
-        let config = defaults("heat2d", Preset::Tuned).unwrap();
-        let other = resized(&config, 64, 125).unwrap();
-        let close = |a: f64, b: f64| assert!((a - b).abs() < 1e-12, "{a} not {b}");
-        close(other.swarm.sigma, 0.15 / 4.0);
-        close(other.observe.window, 11.0 / 124.0);
-        close(other.cost["radius"], 0.04);
-        assert!(tick_times(&resized(&config, 3, 8).unwrap()).unwrap().iter().all(|ms| *ms > 0.0));
-        let error = resized(&defaults("heat1d", Preset::Tuned).unwrap(), 8, 32).unwrap_err().to_string();
+        let registry = Registry::builtin();
+        let tuned = |name| registry.config(name, Preset::Tuned, &Overlay::default()).unwrap();
+        let config = tuned("heat2d");
+        let other = registry.resize(&config, 64, 125).unwrap();
+        let close = |key: &str, expected: f64| {
+            let found = other.get(key).and_then(|x| x.as_float()).unwrap();
+            assert!((found - expected).abs() < 1e-12, "{key}: {found} not {expected}");
+        };
+        close("swarm.sigma", 0.15 / 4.0);
+        close("observe.window", 11.0 / 124.0);
+        close("cost.radius", 0.04);
+        let tiny = registry.resize(&config, 3, 8).unwrap();
+        assert!(tick_times(&registry, &tiny).unwrap().iter().all(|ms| *ms > 0.0));
+        let error = registry.resize(&tuned("heat1d"), 8, 32).unwrap_err().to_string();
         assert!(error.contains("heat2d"), "{error}");
     }
 }

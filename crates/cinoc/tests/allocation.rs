@@ -2,9 +2,11 @@
 
 mod common;
 
-use cinoc::problem::{NAMES, Problem};
+use cinoc::env::Env;
 use cinoc::random::{Rng, Stream};
-use common::{config, rollout};
+use cinoc::rollout::{Beginning, Control, Loss, Wanted};
+use cinoc::threads::Threads;
+use common::{config, names, parts, rollout};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
@@ -37,23 +39,48 @@ static ALLOCATOR: Counting = Counting;
 
 #[test]
 fn a_warm_tick_allocates_nothing() {
-    let with_safety = ("heat2d_obstacles", &["physics.ticks=6", "swarm.safety=true", "observe.obstacles=true"][..]);
-    for (name, changes) in NAMES.iter().map(|name| (*name, &["physics.ticks=6"][..])).chain([with_safety]) {
-        let problem = Problem::new(config(name, changes)).unwrap();
-        let policy = problem.policy().unwrap();
+    let with_safety = ("heat2d_obstacles", &["physics.ticks=6", "obstacles.safety=true", "obstacles.seen=true"][..]);
+    for (name, changes) in names().into_iter().map(|name| (name, &["physics.ticks=6"][..])).chain([with_safety]) {
+        let parts = parts(&config(name, changes));
+        let (problem, policy) = (&*parts.problem, &*parts.policy);
         let params = policy.init(&mut Rng::new(1, Stream::Init, 0));
+        let actions = vec![0.01; 6 * 3 * problem.agents * problem.swarm.action_width()];
         for keep in [true, false] {
-            let mut rollout = rollout(&problem, 3, 1, keep);
-            let mut update = || {
-                rollout.forward(&problem, &*policy, &params, true, &mut |_| {});
-                rollout.bars.clear_shared();
-                rollout.backward(&problem, &*policy, &params, 1.0);
-            };
-            update();
-            let before = COUNT.with(Cell::get);
-            update();
-            let after = COUNT.with(Cell::get);
-            assert_eq!(after - before, 0, "{name}, kept {keep}: allocations in a warm update");
+            for control in [Control::Policy(policy, &params), Control::Actions(&actions)] {
+                let mut rollout = rollout(problem, 3, 1, keep);
+                let mut update = || {
+                    rollout.clear_gradient();
+                    let wanted = if matches!(control, Control::Policy(..)) { Wanted::PARAMS } else { Wanted::ALL };
+                    rollout.forward(problem, control, wanted, &mut |_| {}).backward(Loss::cost(1.0));
+                };
+                update();
+                let before = COUNT.with(Cell::get);
+                update();
+                let after = COUNT.with(Cell::get);
+                assert_eq!(after - before, 0, "{name}, kept {keep}: allocations in a warm update");
+            }
         }
+    }
+}
+
+#[test]
+fn a_warm_step_of_an_environment_allocates_nothing() {
+    for name in names() {
+        let problem = parts(&config(name, &["physics.ticks=20"])).problem;
+        let agents = problem.agents;
+        let mut env = Env::new(problem.clone(), 3, agents, Threads::one()).unwrap();
+        env.reset(&[true; 3], &mut |i| Beginning::drawn(&problem, agents, 0, Stream::Train, i));
+        let features = env.features();
+        let views = if features.shared { 3 } else { 3 * agents };
+        let (mut view, mut position) = (vec![0.0; views * features.patch.count()], vec![0.0; 3 * agents * features.position]);
+        let actions = vec![0.01; env.actions()];
+        let mut count = || {
+            let before = COUNT.with(Cell::get);
+            env.observe(&mut view, &mut position);
+            assert!(env.step(&actions).cost.iter().all(|cost| cost.is_finite()));
+            COUNT.with(Cell::get) - before
+        };
+        (0..3).for_each(|_| drop(count()));
+        assert_eq!(count(), 0, "{name}: allocations in a warm step");
     }
 }

@@ -2,14 +2,15 @@
 
 mod common;
 
-use cinoc::policy::Policy;
-use cinoc::problem::{NAMES, Problem};
+use cinoc::policy::{Context, Decision, Policy};
 use cinoc::random::{Rng, Stream};
+use cinoc::rollout::{Control, Loss, Wanted};
 use cinoc::swarm::Observation;
+use cinoc::threads::Threads;
 use cinoc::train::Trainer;
 use cinoc::{Config, Real};
-use cinoc_tape::{Leaves, Params, Var};
-use common::{config, rollout};
+use cinoc_tape::{Leaves, Params, Shape};
+use common::{config, names, parts, rollout};
 
 fn short(problem: &str) -> Config {
     config(problem, &["physics.ticks=12", "train.batch=14", "train.shard=3", "train.updates=4", "train.validate_instances=5"])
@@ -17,9 +18,9 @@ fn short(problem: &str) -> Config {
 
 #[test]
 fn any_number_of_threads_gives_the_same_bits() {
-    for name in NAMES {
+    for name in names() {
         let run = |threads: usize| -> (Vec<Real>, Vec<u64>) {
-            let mut trainer = Trainer::new(Problem::new(short(name)).unwrap(), 3, threads).unwrap();
+            let mut trainer = Trainer::new(parts(&short(name)), 3, Threads::new(threads).unwrap()).unwrap();
             let mut costs = Vec::new();
             while !trainer.finished() {
                 let progress = trainer.step().unwrap();
@@ -40,19 +41,19 @@ fn any_number_of_threads_gives_the_same_bits() {
 
 #[test]
 fn any_number_of_segments_gives_the_same_gradient() {
-    for name in NAMES {
-        let problem = Problem::new(short(name)).unwrap();
-        let policy = problem.policy().unwrap();
-        let params = policy.init(&mut Rng::new(1, Stream::Init, 0));
+    for name in names() {
+        let parts = parts(&short(name));
+        let params = parts.policy.init(&mut Rng::new(1, Stream::Init, 0));
         let gradient = |segment: usize, keep: bool| {
-            let mut rollout = rollout(&problem, 4, segment, keep);
-            rollout.forward(&problem, &*policy, &params, true, &mut |_| {});
-            rollout.backward(&problem, &*policy, &params, 0.25);
-            let (z_bar, xi_bar) = rollout.start_bars();
-            (rollout.bars.shared.to_vec(), z_bar.to_vec(), xi_bar.to_vec(), rollout.costs.clone())
+            let mut rollout = rollout(&parts.problem, 4, segment, keep);
+            let control = Control::Policy(&*parts.policy, &params);
+            let wanted = Wanted { start: true, ..Wanted::PARAMS };
+            let found = rollout.forward(&parts.problem, control, wanted, &mut |_| {}).backward(Loss::cost(0.25));
+            let gradients = [found.params, found.start, found.places].map(<[Real]>::to_vec);
+            (gradients, rollout.costs.clone())
         };
         let whole = gradient(12, true);
-        assert!(whole.0.iter().any(|g| g.abs() > 1e-6));
+        assert!(whole.0[0].iter().any(|g| g.abs() > 1e-6));
         for (segment, keep) in [(1, true), (1, false), (2, false), (5, true), (5, false), (11, true), (40, false)] {
             // To the bit: cotangents of a segment's start are handed on in the order in which one long tape would add them.
             assert!(gradient(segment, keep) == whole, "{name}: segments of {segment}, kept {keep}");
@@ -67,28 +68,31 @@ struct Peculiar {
 }
 
 impl Policy for Peculiar {
+    fn shapes(&self) -> Vec<(String, Shape)> {
+        self.usual.shapes()
+    }
+
     fn init(&self, rng: &mut Rng) -> Params {
         self.usual.init(rng)
     }
 
-    fn act<'t>(&self, theta: &Leaves<'t>, seen: &Observation<'t>) -> Var<'t> {
+    fn act<'t>(&self, theta: &Leaves<'t>, seen: &Observation<'t>, context: &Context<'t>) -> Decision<'t> {
         assert!(!self.looks || seen.patch().value().iter().all(|x| x.is_finite()));
-        // The first weight once more: something that stands and has a cotangent.
+        // The first weight once more: something that is loop-invariant and has a cotangent.
         let weight = theta.get(0).reshape([theta.get(0).shape().count()]).columns(0, 1);
-        self.usual.act(theta, seen) + weight * theta.tape().constant([1], &[0.5])
+        (self.usual.act(theta, seen, context).raw + weight * theta.tape().constant([1], &[0.5])).into()
     }
 }
 
 #[test]
 fn peculiar_policies_have_the_same_gradient_in_all_segments() {
-    let problem = Problem::new(short("ks1d")).unwrap();
-    let policy = |looks| Peculiar { usual: problem.policy().unwrap(), looks };
+    let problem = parts(&short("ks1d")).problem;
+    let policy = |looks| Peculiar { usual: parts(&short("ks1d")).policy, looks };
     let params = policy(false).init(&mut Rng::new(1, Stream::Init, 0));
     let gradient = |looks: bool, segment: usize, keep: bool| {
         let (mut rollout, policy) = (rollout(&problem, 4, segment, keep), policy(looks));
-        rollout.forward(&problem, &policy, &params, true, &mut |_| {});
-        rollout.backward(&problem, &policy, &params, 0.25);
-        rollout.bars.shared.to_vec()
+        let episode = rollout.forward(&problem, Control::Policy(&policy, &params), Wanted::PARAMS, &mut |_| {});
+        episode.backward(Loss::cost(0.25)).params.to_vec()
     };
     let whole = gradient(false, 12, true);
     let size = whole.iter().fold(0.0, |most: Real, g| most.max(g.abs()));

@@ -1,14 +1,15 @@
 //! Trajectories, observations, costs and gradients against an independent implementation (JAX in float64; `peers/jax/golden.py`).
 
-use cinoc::config::{Overlay, PolicyConfig};
-use cinoc::policy::{DeepONet, Policy};
-use cinoc::problem::{Preset, Problem};
+mod common;
+
+use cinoc::policy::{Context, DeepONet, Fusion, PolicyDefinition};
 use cinoc::random::{Rng, Stream};
-use cinoc::rollout::{Given, Outcome, Rollout, State, apply};
+use cinoc::rollout::{Control, Loss, Outcome, Rollout, Wanted};
 use cinoc::swarm::{Features, Observation, Patch, Seen};
-use cinoc::task::Moment;
-use cinoc::{Config, Real};
+use cinoc::task::Status;
+use cinoc::{Real, Registry};
 use cinoc_tape::{Bars, Memory, Tape};
+use common::paper;
 use npyz::npz::NpzArchive;
 use std::fs::File;
 use std::io::BufReader;
@@ -63,94 +64,91 @@ impl Golden {
     }
 }
 
-fn config(problem: &str, changes: &[&str]) -> Config {
-    let mut overlay = Overlay::default();
-    changes.iter().for_each(|c| overlay.set(c).expect("a change"));
-    Problem::configure(problem, Preset::Paper, &overlay).expect("a configuration")
-}
-
 /// Given actions: trajectories, observation, cost terms, and gradients by actions, start field and start positions.
 fn open_loop(problem: &str, group: &'static str, changes: &[&str]) {
     let mut golden = Golden::open(problem, group);
     let (shape, actions) = golden.real("actions");
-    let &[batch, ticks, agents, width] = &shape[..] else { panic!("actions {shape:?}") };
+    let &[batch, ticks, agents, _] = &shape[..] else { panic!("actions {shape:?}") };
     let ticks_change = format!("physics.ticks={ticks}");
     let changes: Vec<&str> = changes.iter().copied().chain([ticks_change.as_str()]).collect();
-    let problem = Problem::new(config(problem, &changes)).expect("a problem");
+    let problem = Registry::builtin().build(&paper(problem, &changes)).expect("a problem");
     let (z0, target, xi0) = (golden.real("z0"), golden.real("target"), golden.real("xi0"));
     let tape = Tape::new(Memory::default(), &[]);
-    let z = tape.input(&z0.0[..], &z0.1);
-    let xi = tape.input(&xi0.0[..], &xi0.1);
-    let target = tape.constant(&target.0[..], &target.1);
-    golden.compare("obs0", &problem.swarm.observe(z, target, xi).patch().value());
-    let strength = tape.constant([batch, agents], &vec![1.0; batch * agents]);
-    let given = Given { target, strength, mass: z.sum_keeping(1) };
-    let mut state = State { z, xi, previous: tape.zeros([batch, agents, width]) };
-    let (mut inputs, mut terms, mut z_traj, mut xi_traj) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-    let per_tick = agents * width;
-    for t in 0..ticks {
-        let now: Vec<Real> = (0..batch).flat_map(|b| actions[(b * ticks + t) * per_tick..][..per_tick].iter().copied()).collect();
-        let action = tape.input([batch, agents, width], &now);
-        inputs.push(action.id());
-        state = apply(&problem, action, state, given, &mut |term| terms.push(term.id()));
-        z_traj.push(state.z.value());
-        xi_traj.push(state.xi.value());
-    }
-    // [T][B, …] to [B, T, …]
-    let by_instance = |trajectory: &[Vec<Real>]| -> Vec<Real> {
-        let n = trajectory[0].len() / batch;
-        (0..batch).flat_map(|b| trajectory.iter().flat_map(move |row| row[b * n..(b + 1) * n].iter().copied())).collect()
+    let seen = problem.swarm.observe(
+        tape.constant(&z0.0[..], &z0.1),
+        tape.constant(&target.0[..], &target.1),
+        tape.given(&xi0.0[..], &xi0.1),
+    );
+    golden.compare("obs0", &seen.patch().value());
+    // [B, T, …] to [T, B, …] and back.
+    let turned = |x: &[Real], outer: usize, inner: usize| -> Vec<Real> {
+        let n = x.len() / (outer * inner);
+        let block = |i: usize, o: usize| x[(o * inner + i) * n..][..n].iter().copied();
+        (0..inner).flat_map(|i| (0..outer).flat_map(move |o| block(i, o))).collect()
     };
-    golden.compare("z_traj", &by_instance(&z_traj));
-    golden.compare("xi_traj", &by_instance(&xi_traj));
-    let mut measures = vec![vec![0.0; problem.task.measures().len()]; batch];
-    for (t, (z, xi)) in z_traj.iter().zip(&xi_traj).enumerate() {
-        for (b, measures) in measures.iter_mut().enumerate() {
-            let part = |x: &[Real]| x[b * x.len() / batch..(b + 1) * x.len() / batch].to_vec();
-            let (start, z, xi, target) = (part(&z0.1), part(z), part(xi), target.read(part));
-            let moment = Moment { tick: t + 1, ticks, start: &start, z: &z, target: &target, xi: &xi, thorough: false };
-            problem.task.measure(&moment, measures);
+    let actions = turned(&actions, batch, ticks);
+    let (nodes, places) = (z0.1.len() / batch, xi0.1.len() / batch);
+    for (segment, keep) in [(1, true), (1, false), (3, true), (ticks, true)] {
+        let mut rollout = Rollout::new(ticks, segment, keep, agents);
+        for b in 0..batch {
+            let field = b * nodes..(b + 1) * nodes;
+            rollout.batch.push(&z0.1[field.clone()], &target.1[field], &xi0.1[b * places..(b + 1) * places]);
+        }
+        let (mut z_traj, mut xi_traj) = (Vec::new(), Vec::new());
+        let mut measures = vec![vec![0.0; problem.task.measures().len()]; batch];
+        let episode = rollout.forward(&problem, Control::Actions(&actions), Wanted::ALL, &mut |scene| {
+            if scene.tick == 0 {
+                return;
+            }
+            z_traj.extend_from_slice(scene.z);
+            xi_traj.extend_from_slice(scene.xi);
+            for (b, measures) in measures.iter_mut().enumerate() {
+                let part = |x: &[Real]| x[b * x.len() / batch..(b + 1) * x.len() / batch].to_vec();
+                let [start, z, xi, target] = [&z0.1, scene.z, scene.xi, &target.1].map(part);
+                let tick = scene.tick;
+                let status = Status { tick, ticks, start: &start, z: &z, target: &target, xi: &xi, thorough: false };
+                problem.task.measure(&status, measures);
+            }
+        });
+        assert_eq!(episode.outcome, Outcome::Finished);
+        let found = episode.backward(Loss::cost(1.0));
+        golden.compare("grad/z0", found.start);
+        golden.compare("grad/xi0", found.places);
+        golden.compare("grad/actions", &turned(found.actions, ticks, batch));
+        let mut total = vec![0.0; batch];
+        for (costs, name) in rollout.costs.chunks_exact(batch).zip(problem.task.terms()) {
+            // Weights are those of the cost: a sum over ticks of weight·term, without the weight of the term.
+            costs.iter().zip(&mut total).for_each(|(c, t)| *t += *c as Real);
+            let full = weight(&paper(&problem.name, &changes), name);
+            golden.compare(&format!("cost/{name}"), &costs.iter().map(|c| (c / full) as Real).collect::<Vec<_>>());
+        }
+        golden.compare("total", &total);
+        if segment > 1 {
+            continue;
+        }
+        golden.compare("z_traj", &turned(&z_traj, ticks, batch));
+        golden.compare("xi_traj", &turned(&xi_traj, ticks, batch));
+        for (k, name) in problem.task.measures().iter().enumerate() {
+            let theirs = match *name {
+                "mse" => "mse_last",
+                "w" => "w_last",
+                // Theirs is counted from the state after the first tick, ours from the start.
+                "mass_drift" => continue,
+                "violations" => "inside",
+                "violations_margin" => "inside_margin",
+                other => other,
+            };
+            if golden.try_get(&format!("score/{theirs}")).is_some() {
+                golden.compare(&format!("score/{theirs}"), &measures.iter().map(|m| m[k] as Real).collect::<Vec<_>>());
+            }
         }
     }
-    for (k, name) in problem.task.measures().iter().enumerate() {
-        let theirs = match *name {
-            "mse" => "mse_last",
-            "w" => "w_last",
-            // Theirs is counted from the state after the first tick, ours from the start.
-            "mass_drift" => continue,
-            "violations" => "inside",
-            "violations_margin" => "inside_margin",
-            other => other,
-        };
-        if golden.try_get(&format!("score/{theirs}")).is_some() {
-            golden.compare(&format!("score/{theirs}"), &measures.iter().map(|m| m[k] as Real).collect::<Vec<_>>());
-        }
-    }
+}
 
-    let (z, xi) = (z.id(), xi.id());
-    let memory = tape.into_memory();
-    let names = problem.task.terms();
-    let mut total = vec![0.0; batch];
-    let mut bars = Bars::default();
-    bars.start(&memory, 0);
-    for (k, name) in names.iter().enumerate() {
-        let mut sum = vec![0.0; batch];
-        let full = problem.config.cost[*name];
-        for t in 0..ticks {
-            let weight = problem.task.weight(k, t + 1, ticks);
-            let id = terms[t * names.len() + k];
-            memory.value(&[], id).iter().zip(&mut sum).for_each(|(c, s)| *s += (weight / full) as Real * c);
-            bars.seed(&memory, id, &vec![weight as Real; batch]);
-        }
-        golden.compare(&format!("cost/{name}"), &sum);
-        sum.iter().zip(&mut total).for_each(|(s, t)| *t += full as Real * s);
-    }
-    golden.compare("total", &total);
-    memory.backward(&[], &mut bars);
-    golden.compare("grad/z0", bars.of(&memory, z));
-    golden.compare("grad/xi0", bars.of(&memory, xi));
-    let each: Vec<Vec<Real>> = inputs.iter().map(|id| bars.of(&memory, *id).to_vec()).collect();
-    golden.compare("grad/actions", &by_instance(&each));
+/// The weight of a term of the cost.
+fn weight(config: &cinoc::Config, term: &str) -> f64 {
+    let key = if term == "obstacle" { "obstacles.weight".into() } else { format!("cost.{term}") };
+    config.get(&key).and_then(|weight| weight.as_float()).expect("a weight")
 }
 
 /// The policy drives: actions, end state, mean cost and its gradient by every parameter.
@@ -160,8 +158,8 @@ fn closed_loop(name: &str, group: &'static str, changes: &[&str]) {
     let &[size, ticks, agents, _] = &shape[..] else { panic!("actions {shape:?}") };
     let ticks_change = format!("physics.ticks={ticks}");
     let changes: Vec<&str> = changes.iter().copied().chain([ticks_change.as_str()]).collect();
-    let problem = Problem::new(config(name, &changes)).expect("a problem");
-    let policy = problem.policy().expect("a policy");
+    let parts = common::parts(&paper(name, &changes));
+    let (problem, policy) = (&*parts.problem, &*parts.policy);
     let mut params = policy.init(&mut Rng::new(0, Stream::Init, 0));
     let names: Vec<String> = params.iter().map(|(n, ..)| n.to_owned()).collect();
     for n in &names {
@@ -176,12 +174,13 @@ fn closed_loop(name: &str, group: &'static str, changes: &[&str]) {
         let n = z0.len() / size;
         (0..size).for_each(|b| rollout.batch.push(&z0[b * n..][..n], &target[b * n..][..n], &xi));
         let mut actions = Vec::new();
-        let outcome = rollout.forward(&problem, &*policy, &params, true, &mut |scene| {
+        let episode = rollout.forward(problem, Control::Policy(policy, &params), Wanted::PARAMS, &mut |scene| {
             if scene.tick > 0 {
                 actions.push(scene.action.to_vec());
             }
         });
-        assert_eq!(outcome, Outcome::Finished);
+        assert_eq!(episode.outcome, Outcome::Finished);
+        let gradient = episode.backward(Loss::cost(1.0 / size as f64)).params.to_vec();
         if segment == 1 {
             let n = actions[0].len() / size;
             let ours: Vec<Real> =
@@ -191,10 +190,9 @@ fn closed_loop(name: &str, group: &'static str, changes: &[&str]) {
         golden.compare("z_last", rollout.end().0);
         golden.compare("xi_last", rollout.end().1);
         golden.compare("total", &[(rollout.costs.iter().sum::<f64>() / size as f64) as Real]);
-        rollout.backward(&problem, &*policy, &params, 1.0 / size as f64);
         for n in &names {
             let limit = if name == "ks2d" { CANCELLING } else { LIMIT };
-            golden.compare_within(limit, &format!("grad/{n}"), params.slice(n, &rollout.bars.shared).expect("a piece"));
+            golden.compare_within(limit, &format!("grad/{n}"), params.slice(n, &gradient).expect("a piece"));
         }
     }
 }
@@ -247,38 +245,37 @@ fn turbulence2d() {
 #[test]
 fn density2d() {
     open_loop("density2d", "open5", &[]);
-    open_loop("density2d", "open5_backward", &["choice.scheme=\"backward\""]);
+    open_loop("density2d", "open5_backward", &["physics.scheme=\"backward\""]);
     closed_loop("density2d", "closed_concat", &["policy.convolutions=[4, 6]"]);
-    closed_loop("density2d", "closed_patch", &["policy.convolutions=[4, 6]", "choice.view=\"patch\""]);
+    closed_loop("density2d", "closed_patch", &["policy.convolutions=[4, 6]", "observe.view=\"patch\"", "policy.stride=1", "policy.branch=[32]"]);
 }
 
 #[test]
 fn parameter_count() {
-    let problem = Problem::new(config("heat1d", &[])).expect("a problem");
-    assert_eq!(problem.policy().expect("a policy").init(&mut Rng::new(0, Stream::Init, 0)).count(), 11_298);
+    let policy = common::parts(&paper("heat1d", &[])).policy;
+    assert_eq!(policy.init(&mut Rng::new(0, Stream::Init, 0)).count(), 11_298);
+    assert_eq!(policy.shapes().iter().map(|(_, shape)| shape.count()).sum::<usize>(), 11_298);
 }
 
 /// The policy alone, with a convolutional branch: raw actions, and what a cotangent of theirs pulls back to.
 #[test]
 fn convolutional_branch() {
-    for (group, fusion, stride) in [("concat", "concat", 1), ("product", "product", 1), ("stride", "concat", 2)] {
+    for (group, fusion, stride) in [("concat", Fusion::Concat, 1), ("product", Fusion::Product, 1), ("stride", Fusion::Concat, 2)] {
         let mut golden = Golden::open("policy", group);
         let (shape, obs) = golden.real("obs");
         let &[agents, height, width, channels] = &shape[..] else { panic!("images {shape:?}") };
         let (shape, feats) = golden.real("feats");
-        let config = PolicyConfig {
-            kind: "deeponet".into(),
+        let config = DeepONet {
             branch: vec![8],
             convolutions: vec![4, 6],
             stride,
             trunk: vec![8, 8],
             head: 10,
-            fusion: fusion.into(),
-            odd: false,
-            output_scale: 1.0,
+            fusion,
+            ..DeepONet::default()
         };
         let features = Features { patch: Patch::Image { height, width, channels }, shared: false, position: shape[1] };
-        let policy = DeepONet::new(&config, features, 3).expect("a policy");
+        let policy = config.build(&features, 3).expect("a policy");
         let mut params = policy.init(&mut Rng::new(0, Stream::Init, 0));
         let names: Vec<String> = params.iter().map(|(n, ..)| n.to_owned()).collect();
         for n in &names {
@@ -292,7 +289,7 @@ fn convolutional_branch() {
                 position: tape.input([1, agents, features.position], &feats),
             };
             let (patch, position) = (seen.patch().id(), seen.position.id());
-            let raw = policy.act(&params.leaves(&tape, true), &seen).id();
+            let raw = policy.act(&params.leaves(&tape, true), &seen, &Context::default()).raw.id();
             let memory = tape.into_memory();
             golden.compare("raw", memory.value(params.shared(), raw));
             let mut bars = Bars::default();

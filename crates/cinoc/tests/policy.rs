@@ -1,23 +1,19 @@
 //! Networks as their settings ask for them.
 
-mod common;
-
 use cinoc::Error;
-use cinoc::config::PolicyConfig;
-use cinoc::policy::{DeepONet, Policy};
+use cinoc::policy::{DeepONet, PolicyDefinition};
 use cinoc::random::{Rng, Stream};
 use cinoc::swarm::{Features, Patch};
 
 const IMAGE: Features = Features { patch: Patch::Image { height: 12, width: 12, channels: 3 }, shared: false, position: 16 };
 
-fn settings(branch: &[usize], convolutions: &[usize]) -> PolicyConfig {
-    let defaults = common::config("heat1d", &[]).policy;
-    PolicyConfig { branch: branch.to_vec(), convolutions: convolutions.to_vec(), head: 64, ..defaults }
+fn settings(branch: &[usize], convolutions: &[usize]) -> DeepONet {
+    DeepONet { branch: branch.to_vec(), convolutions: convolutions.to_vec(), head: 64, ..DeepONet::default() }
 }
 
 #[test]
 fn a_branch_on_images() {
-    let policy = DeepONet::new(&settings(&[32], &[16, 32]), IMAGE, 3).expect("a policy");
+    let policy = settings(&[32], &[16, 32]).build(&IMAGE, 3).expect("a policy");
     let params = policy.init(&mut Rng::new(0, Stream::Init, 0));
     let names: Vec<&str> = params.iter().map(|(name, ..)| name).collect();
     let layers = ["conv0", "conv1", "branch", "trunk0", "trunk1", "head", "out"];
@@ -37,8 +33,8 @@ fn a_branch_on_images() {
 #[test]
 fn strides_make_the_branch_smaller() {
     let field = Features { patch: Patch::Image { height: 64, width: 80, channels: 3 }, shared: true, position: 26 };
-    let config = PolicyConfig { stride: 2, ..settings(&[64], &[16, 32]) };
-    let policy = DeepONet::new(&config, field, 2).expect("a policy");
+    let config = DeepONet { stride: 2, ..settings(&[64], &[16, 32]) };
+    let policy = config.build(&field, 2).expect("a policy");
     let params = policy.init(&mut Rng::new(0, Stream::Init, 0));
     let (_, shape, _) = params.iter().nth(4).expect("branch.w");
     assert_eq!(shape.sizes(), [16 * 20 * 32, 64]);
@@ -50,7 +46,7 @@ fn strides_make_the_branch_smaller() {
 
 #[test]
 fn an_image_without_convolutions_is_a_list_of_numbers() {
-    let params = DeepONet::new(&settings(&[64, 64], &[]), IMAGE, 3).expect("a policy").init(&mut Rng::new(0, Stream::Init, 0));
+    let params = settings(&[64, 64], &[]).build(&IMAGE, 3).expect("a policy").init(&mut Rng::new(0, Stream::Init, 0));
     assert_eq!(params.iter().next().expect("branch0.w").1.sizes(), [432, 64]);
 }
 
@@ -59,11 +55,10 @@ fn impossible_branches_are_refused() {
     let line = Features { patch: Patch::Line(40), shared: false, position: 8 };
     for (config, features, key, expected) in [
         (settings(&[32], &[16]), IMAGE, "policy.convolutions", "[16, 32]"),
-        (settings(&[32], &[16, 0]), IMAGE, "policy.convolutions", "above 0"),
         (settings(&[64, 64], &[16, 32]), IMAGE, "policy.branch", "[32]"),
         (settings(&[32], &[16, 32]), line, "policy.convolutions", "do not see images"),
     ] {
-        match DeepONet::new(&config, features, 2).err() {
+        match config.build(&features, 2).err() {
             Some(Error::BadValue { key: found, expected: says, .. }) => {
                 assert!(found == key && says.contains(expected), "{says}")
             }

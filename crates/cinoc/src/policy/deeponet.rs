@@ -1,20 +1,71 @@
 //! The neural operator: a branch on what an agent sees, a trunk on where it is, fused into a head.
 
-use super::Policy;
-use crate::config::PolicyConfig;
+use super::{Context, Decision, Policy, PolicyDefinition};
 use crate::random::Rng;
 use crate::swarm::{Features, Observation, Patch};
-use crate::{Error, Real};
+use crate::{Error, Real, memory, settings, words};
 use cinoc_tape::op::{Activation, ConvBranch};
-use cinoc_tape::{Leaves, Params, Var};
+use cinoc_tape::{Leaves, Params, Shape, Var};
 
-/// How branch and trunk meet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Fusion {
-    /// Side by side.
-    Concat,
-    /// Multiplied; both end in the same width.
-    Product,
+words! {
+    /// How branch and trunk meet.
+    pub enum Fusion {
+        /// side by side
+        Concat = "concat",
+        /// multiplied; both end in the same width
+        Product = "product",
+    }
+}
+
+settings! {
+    /// A DeepONet: a branch on what an agent sees, a trunk on where it is, a head on both.
+    pub struct DeepONet {
+        /// Widths of the branch; after convolutions, the one width it ends in. Multiplied with the trunk it ends in the trunk's width instead.
+        branch: Vec<usize> = (1..=8, 1..=65_536),
+        /// Channels of the two convolutions that a branch on images starts with, like [16, 32]; none if empty.
+        convolutions: Vec<usize> = (0..=2, 1..=4096),
+        /// Pixels from one window of a convolution to the next.
+        stride: usize = 1..=16,
+        /// Widths of the trunk.
+        trunk: Vec<usize> = (1..=8, 1..=65_536),
+        /// Width of the head.
+        head: usize = 1..=65_536,
+        /// How branch and trunk meet.
+        fusion: Fusion = (),
+        /// The opposite error gets the opposite answer, and none gets none: no biases but in the trunk. Needs fusion = "product" and no convolutions.
+        odd: bool = (),
+        /// Factor on the first weights of the output layer: small, agents begin by standing still.
+        output_scale: f64 = 0.0..=1e3,
+    }
+}
+
+impl Default for DeepONet {
+    /// The paper's on an interval.
+    fn default() -> Self {
+        Self {
+            branch: vec![64, 64],
+            convolutions: vec![],
+            stride: 1,
+            trunk: vec![32, 32],
+            head: 32,
+            fusion: Fusion::Concat,
+            odd: false,
+            output_scale: 1.0,
+        }
+    }
+}
+
+impl PolicyDefinition for DeepONet {
+    const NAME: &'static str = "deeponet";
+    const ABOUT: &'static str = "A small neural operator, the same for every agent.";
+
+    fn preset() -> Self {
+        Self::default()
+    }
+
+    fn build(&self, features: &Features, action_width: usize) -> Result<Box<dyn Policy>, Error> {
+        Ok(Box::new(Network::new(self, features, action_width)?))
+    }
 }
 
 /// One layer, in the order of the parameters.
@@ -27,9 +78,8 @@ struct Layer {
     activation: Activation,
 }
 
-/// A DeepONet: a branch of `tanh(soft(W·))` layers, or of two `relu` convolutions and `tanh(W·soft(·))`; a `tanh` trunk, a `tanh` head and a
-/// linear output.
-pub struct DeepONet {
+/// A branch of `tanh(soft(W·))` layers, or of two `relu` convolutions and `tanh(W·soft(·))`; a `tanh` trunk, a `tanh` head and a linear output.
+struct Network {
     layers: Vec<Layer>,
     /// The branch as one operation, where it starts with convolutions.
     image: Option<ConvBranch>,
@@ -43,33 +93,19 @@ pub struct DeepONet {
     odd: bool,
 }
 
-fn bad(key: &str, value: String, expected: &str) -> Error {
-    Error::BadValue { key: key.into(), value, expected: expected.into() }
-}
-
-impl DeepONet {
-    /// For agents that are shown `features` and act with `action_width` numbers.
-    pub fn new(config: &PolicyConfig, features: Features, action_width: usize) -> Result<Self, Error> {
-        let fusion = match config.fusion.as_str() {
-            "concat" => Fusion::Concat,
-            "product" => Fusion::Product,
-            other => return Err(bad("policy.fusion", format!("{other:?}"), "\"concat\" or \"product\"")),
-        };
+impl Network {
+    fn new(config: &DeepONet, features: &Features, action_width: usize) -> Result<Self, Error> {
+        let DeepONet { fusion, .. } = *config;
         if config.odd && !(fusion == Fusion::Product && config.convolutions.is_empty()) {
-            return Err(bad("policy.odd", "true".into(), "false, or policy.fusion = \"product\" without convolutions"));
+            return Err(Error::bad("policy.odd", "true", "false, or policy.fusion = \"product\" without convolutions"));
         }
-        let widths = [("policy.branch", &config.branch), ("policy.trunk", &config.trunk)];
-        for (key, list) in widths {
-            if list.is_empty() || list.contains(&0) {
-                return Err(bad(key, format!("{list:?}"), "a list of widths above 0, like [64, 64]"));
-            }
-        }
-        let trunk_end = *config.trunk.last().expect("checked above");
+        let last = |widths: &[usize]| *widths.last().expect("settings have one width or more");
+        let trunk_end = last(&config.trunk);
         let mut branch = config.branch.clone();
         if fusion == Fusion::Product {
-            *branch.last_mut().expect("checked above") = trunk_end;
+            *branch.last_mut().expect("settings have one width or more") = trunk_end;
         }
-        let branch_end = *branch.last().expect("checked above");
+        let branch_end = last(&branch);
         let (image, mut layers) = match image_branch(config, features.patch)? {
             Some(image) => (Some(image), convolutions(config, image, branch_end)),
             None => (None, stack("branch", features.patch.count(), &branch, Activation::SoftTanh)),
@@ -79,6 +115,9 @@ impl DeepONet {
         let fused = if fusion == Fusion::Concat { branch_end + trunk_end } else { trunk_end };
         layers.push(layer("head", fused, config.head, Activation::Tanh));
         layers.push(layer("out", config.head, action_width, Activation::Linear));
+        let weights: f64 = layers.iter().map(|layer| layer.inputs as f64 * layer.outputs as f64).sum();
+        // Parameters and their transposes, the gradient of each shard, the optimiser's two means, the average, the best.
+        memory::afford("this network", 10.0 * size_of::<Real>() as f64 * weights)?;
         Ok(Self {
             layers,
             image,
@@ -107,26 +146,27 @@ fn stack(name: &str, inputs: usize, widths: &[usize], activation: Activation) ->
 }
 
 /// The branch on images, if the settings ask for one.
-fn image_branch(config: &PolicyConfig, patch: Patch) -> Result<Option<ConvBranch>, Error> {
+fn image_branch(config: &DeepONet, patch: Patch) -> Result<Option<ConvBranch>, Error> {
     let asked = &config.convolutions;
     if asked.is_empty() {
         return Ok(None);
     }
-    if asked.len() != 2 || asked.contains(&0) {
-        let expected = "two numbers of channels above 0, like [16, 32], or [] for a branch without convolutions";
-        return Err(bad("policy.convolutions", format!("{asked:?}"), expected));
+    if asked.len() != 2 {
+        let expected = "two numbers of channels, like [16, 32], or [] for a branch without convolutions";
+        return Err(Error::bad("policy.convolutions", format!("{asked:?}"), expected));
     }
     let Patch::Image { height, width, channels } = patch else {
-        return Err(bad("policy.convolutions", format!("{asked:?}"), "[], as the agents of this problem do not see images"));
+        return Err(Error::bad("policy.convolutions", format!("{asked:?}"), "[], as the agents of this problem do not see images"));
     };
     if config.branch.len() != 1 {
-        return Err(bad("policy.branch", format!("{:?}", config.branch), "one width like [32], which the convolutions lead to"));
+        let expected = "one width like [32], which the convolutions lead to";
+        return Err(Error::bad("policy.branch", format!("{:?}", config.branch), expected));
     }
     Ok(Some(ConvBranch { height, width, channels, stride: config.stride, keep: true }))
 }
 
 /// The layers of the branch on images.
-fn convolutions(config: &PolicyConfig, image: ConvBranch, end: usize) -> Vec<Layer> {
+fn convolutions(config: &DeepONet, image: ConvBranch, end: usize) -> Vec<Layer> {
     let (mut inputs, mut height, mut width) = (image.channels, image.height, image.width);
     let mut layers = Vec::new();
     for (i, &outputs) in config.convolutions.iter().enumerate() {
@@ -139,7 +179,15 @@ fn convolutions(config: &PolicyConfig, image: ConvBranch, end: usize) -> Vec<Lay
     layers
 }
 
-impl Policy for DeepONet {
+impl Policy for Network {
+    fn shapes(&self) -> Vec<(String, Shape)> {
+        let both = |layer: &Layer| {
+            let Layer { name, inputs, outputs, .. } = layer;
+            [(format!("{name}.w"), Shape::new(&[*inputs, *outputs])), (format!("{name}.b"), Shape::new(&[*outputs]))]
+        };
+        self.layers.iter().flat_map(both).collect()
+    }
+
     fn init(&self, rng: &mut Rng) -> Params {
         let mut params = Params::default();
         for Layer { name, inputs, outputs, .. } in &self.layers {
@@ -153,7 +201,7 @@ impl Policy for DeepONet {
         params
     }
 
-    fn act<'t>(&self, theta: &Leaves<'t>, seen: &Observation<'t>) -> Var<'t> {
+    fn act<'t>(&self, theta: &Leaves<'t>, seen: &Observation<'t>, _: &Context<'t>) -> Decision<'t> {
         let parameters = |i: usize| {
             let mut parameters = theta.layer(2 * i);
             if self.odd && !(self.branch..self.branch + self.trunk).contains(&i) {
@@ -176,7 +224,7 @@ impl Policy for DeepONet {
             Fusion::Concat => branch.dense_with(trunk, theta.layer(2 * after), self.layers[after].activation),
             Fusion::Product => layer(after, branch * trunk),
         };
-        layer(after + 1, head)
+        layer(after + 1, head).into()
     }
 
     fn flops(&self, agents: usize) -> usize {

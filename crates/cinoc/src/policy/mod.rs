@@ -3,22 +3,75 @@
 mod deeponet;
 mod uncontrolled;
 
-pub use deeponet::DeepONet;
-pub use uncontrolled::Uncontrolled;
+pub use deeponet::{DeepONet, Fusion};
+pub use uncontrolled::{Idle, Uncontrolled};
 
 use crate::Error;
-use crate::config::Config;
 use crate::random::Rng;
-use crate::swarm::{Observation, Swarm};
-use cinoc_tape::{Leaves, Params, Var};
+use crate::settings::Settings;
+use crate::swarm::{Features, Observation};
+use cinoc_tape::{Leaves, Params, Shape, Var};
+
+/// What a policy needs besides what is seen: whatever differs from tick to tick is declared here.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Declared {
+    /// Numbers that each agent remembers from tick to tick; zero at the start, and for the dead.
+    pub memory: usize,
+    /// Standard normal numbers that each agent is given in every tick.
+    pub noise: usize,
+    /// Whether it is told which share of the episode is over.
+    pub clock: bool,
+}
+
+/// What a policy declared, in one tick.
+#[derive(Clone, Copy, Default)]
+pub struct Context<'t> {
+    /// What each agent remembers, `[batch, agents, memory]`.
+    pub memory: Option<Var<'t>>,
+    /// New random numbers, `[batch, agents, noise]`.
+    pub noise: Option<Var<'t>>,
+    /// The share of the episode that is over, `[batch, 1]`.
+    pub clock: Option<Var<'t>>,
+}
+
+/// What a policy decides in one tick.
+#[derive(Clone, Copy)]
+pub struct Decision<'t> {
+    /// Raw actions `[batch, agents, k]`, before the actuators' limits.
+    pub raw: Var<'t>,
+    /// What each agent remembers, where it declared to.
+    pub memory: Option<Var<'t>>,
+}
+
+impl<'t> From<Var<'t>> for Decision<'t> {
+    /// Raw actions of agents that remember nothing.
+    fn from(raw: Var<'t>) -> Self {
+        Self { raw, memory: None }
+    }
+}
 
 /// A decision rule.
 pub trait Policy: Send + Sync {
+    /// Name and shape of each piece of its parameters, in order, without making them.
+    fn shapes(&self) -> Vec<(String, Shape)>;
+
     /// Fresh parameters.
     fn init(&self, rng: &mut Rng) -> Params;
 
-    /// Raw actions `[batch, agents, k]`, before the actuators' limits.
-    fn act<'t>(&self, theta: &Leaves<'t>, seen: &Observation<'t>) -> Var<'t>;
+    /// What it needs besides what is seen.
+    fn declared(&self) -> Declared {
+        Declared::default()
+    }
+
+    /// Decides for all agents of all instances.
+    ///
+    /// # Contract
+    /// This is called once, and what it records is replayed for the other ticks of an episode with other values of `seen` and `context`. So
+    /// everything that differs from tick to tick must come from these two, and what is needed must be [`declared`](Self::declared): a number
+    /// drawn here, a counter or a clock of one's own would be frozen at its first value. Which operations are recorded must not depend on
+    /// values either; a policy that reads values while it records is recorded anew for every tick, which is right but slow.
+    /// [`assert_replayable`](crate::env::assert_replayable) catches a policy that breaks this.
+    fn act<'t>(&self, theta: &Leaves<'t>, seen: &Observation<'t>, context: &Context<'t>) -> Decision<'t>;
 
     /// Multiplications and additions of one decision of all agents of an instance, counted twice as usual; for reports.
     fn flops(&self, _agents: usize) -> usize {
@@ -26,18 +79,19 @@ pub trait Policy: Send + Sync {
     }
 }
 
-/// Names of all policies.
-pub const NAMES: &[&str] = &["deeponet", "uncontrolled"];
+/// A policy as a file: its settings (the section `policy` of a configuration) and its builder.
+///
+/// One line makes it known to everything else: [`Registry::policy`](crate::Registry::policy).
+pub trait PolicyDefinition: Settings {
+    /// Its name in `policy.kind`.
+    const NAME: &'static str;
 
-/// The policy that a configuration names.
-pub fn build(config: &Config, swarm: &dyn Swarm) -> Result<Box<dyn Policy>, Error> {
-    match config.policy.kind.as_str() {
-        "deeponet" => Ok(Box::new(DeepONet::new(&config.policy, swarm.features(), swarm.action_width())?)),
-        "uncontrolled" => Ok(Box::new(Uncontrolled { action_width: swarm.action_width() })),
-        other => Err(Error::BadValue {
-            key: "policy.kind".into(),
-            value: format!("{other:?}"),
-            expected: format!("one of {}", NAMES.join(", ")),
-        }),
-    }
+    /// One line about it.
+    const ABOUT: &'static str;
+
+    /// Settings to start from where a problem proposes none.
+    fn preset() -> Self;
+
+    /// For agents that are shown `features` and act with `action_width` numbers.
+    fn build(&self, features: &Features, action_width: usize) -> Result<Box<dyn Policy>, Error>;
 }

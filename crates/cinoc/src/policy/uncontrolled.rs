@@ -1,23 +1,46 @@
 //! Nobody does anything.
 
-use super::Policy;
+use super::{Context, Decision, Policy, PolicyDefinition};
 use crate::random::Rng;
-use crate::swarm::Observation;
-use cinoc_tape::{Leaves, Params, Var};
+use crate::swarm::{Features, Observation};
+use crate::{Error, settings};
+use cinoc_tape::{Leaves, Params, Shape};
 
-/// Zero actions: what every score is compared with.
-pub struct Uncontrolled {
+settings! {
+    /// Zero actions: what every score is compared with.
+    pub struct Uncontrolled {}
+}
+
+impl PolicyDefinition for Uncontrolled {
+    const NAME: &'static str = "uncontrolled";
+    const ABOUT: &'static str = "Nobody does anything: what every score is compared with.";
+
+    fn preset() -> Self {
+        Self {}
+    }
+
+    fn build(&self, _: &Features, action_width: usize) -> Result<Box<dyn Policy>, Error> {
+        Ok(Box::new(Idle { action_width }))
+    }
+}
+
+/// Agents that do nothing.
+pub struct Idle {
     /// Numbers per action.
     pub action_width: usize,
 }
 
-impl Policy for Uncontrolled {
+impl Policy for Idle {
+    fn shapes(&self) -> Vec<(String, Shape)> {
+        Vec::new()
+    }
+
     fn init(&self, _: &mut Rng) -> Params {
         Params::default()
     }
 
-    fn act<'t>(&self, _: &Leaves<'t>, seen: &Observation<'t>) -> Var<'t> {
+    fn act<'t>(&self, _: &Leaves<'t>, seen: &Observation<'t>, _: &Context<'t>) -> Decision<'t> {
         let shape = seen.position.shape().with_last(self.action_width);
-        seen.position.tape().zeros(shape)
+        seen.position.tape().zeros(shape).into()
     }
 }

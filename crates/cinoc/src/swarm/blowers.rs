@@ -1,11 +1,11 @@
 //! Mobile agents on a plane that blow.
 
 use super::{
-    Advance, Compress, Directions, Features, Flow2d, Fourier, Observation, Observe2d, ObserveField, Patch, SaturateLength, Seen,
+    Advance, Directions, Features, Flow2d, Fourier, Observation, Observe2d, ObserveField, Patch, SaturateLength, Seen,
     Share, Swarm,
 };
 use crate::Real;
-use crate::config::{ObserveConfig, SwarmConfig};
+use super::{ObserveConfig, SwarmConfig};
 use cinoc_pde::Grid;
 use cinoc_pde::calculus::Moments;
 use cinoc_tape::Var;
@@ -28,7 +28,6 @@ pub struct Rectangle {
 pub struct BlowingPlane {
     start: Rectangle,
     view: View,
-    compress: Option<Arc<Compress>>,
     fourier: Arc<Fourier>,
     moments: Arc<Moments>,
     directions: Arc<Directions>,
@@ -61,7 +60,6 @@ impl BlowingPlane {
         Self {
             start,
             view: View::Field(Arc::new(ObserveField::new(grid, observe.gain))),
-            compress: (observe.compress > 0.0).then(|| Arc::new(Compress::new(observe.compress * observe.gain))),
             fourier: Arc::new(Fourier::new(&grid.lengths, PI)),
             moments: Arc::new(Moments::new(grid)),
             directions: Arc::new(Directions),
@@ -107,13 +105,10 @@ impl Swarm for BlowingPlane {
 
     fn observe<'t>(&self, z: Var<'t>, target: Var<'t>, xi: Var<'t>) -> Observation<'t> {
         let tape = z.tape();
-        let mut patch = match &self.view {
+        let patch = match &self.view {
             View::Field(field) => tape.record(field, [z, target]),
             View::Patch(around, _) => tape.record(around, [z, target, xi]),
         };
-        if let Some(compress) = &self.compress {
-            patch = patch.apply(compress);
-        }
         let directions = tape.record(&self.directions, [xi, z.apply(&self.moments), target.apply(&self.moments)]);
         let view = if matches!(self.view, View::Field(_)) { Seen::Shared(patch) } else { Seen::Patches(patch) };
         Observation { view, position: xi.apply(&self.fourier).join(directions) }

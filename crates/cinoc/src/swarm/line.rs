@@ -1,9 +1,9 @@
 //! Mobile agents on an interval.
 
 use super::lattice::cell_middles;
-use super::{Advance, Compress, Features, Force1d, Fourier, Observation, Observe1d, Patch, Saturate, Seen, Share, Swarm};
+use super::{Advance, Features, Force1d, Fourier, Observation, Observe1d, Patch, Saturate, Seen, Share, Swarm};
 use crate::Real;
-use crate::config::{ObserveConfig, SwarmConfig};
+use super::{Kernel, ObserveConfig, SwarmConfig};
 use cinoc_pde::Grid;
 use cinoc_tape::Var;
 use std::f64::consts::PI;
@@ -12,9 +12,9 @@ use std::sync::Arc;
 /// Agents on `[0, 1]` that push (a Gaussian bump) and move.
 pub struct MobileLine {
     config: SwarmConfig,
+    lengths: Vec<Real>,
     points: usize,
     observe: Arc<Observe1d>,
-    compress: Option<Arc<Compress>>,
     fourier: Arc<Fourier>,
     share: Option<Arc<Share>>,
     saturate: Arc<Saturate>,
@@ -25,12 +25,12 @@ pub struct MobileLine {
 impl MobileLine {
     /// Agents on `grid`, acting every `tick_time`.
     pub fn new(grid: &Grid, swarm: &SwarmConfig, observe: &ObserveConfig, tick_time: f64) -> Self {
-        let scale = if swarm.kernel == "unit-mass" { 1.0 / (2.0 * PI * swarm.sigma * swarm.sigma).sqrt() } else { 1.0 };
+        let scale = if swarm.kernel == Kernel::UnitMass { 1.0 / (2.0 * PI * swarm.sigma * swarm.sigma).sqrt() } else { 1.0 };
         Self {
             config: swarm.clone(),
+            lengths: grid.lengths.clone(),
             points: observe.points,
             observe: Arc::new(Observe1d::new(grid, observe)),
-            compress: (observe.compress > 0.0).then(|| Arc::new(Compress::new(observe.compress * observe.gain))),
             fourier: Arc::new(Fourier::of(grid, observe)),
             share: Share::of(grid, swarm),
             saturate: Arc::new(Saturate::new(vec![swarm.u_limit as Real, swarm.v_limit as Real])),
@@ -56,18 +56,15 @@ impl Swarm for MobileLine {
     fn start(&self, agents: usize) -> Vec<Real> {
         let SwarmConfig { start_margin, start_margin_other, .. } = self.config;
         if self.config.start_in_cells {
-            return cell_middles(&[1.0], agents);
+            return cell_middles(&self.lengths, agents);
         }
         let margin = if agents == self.config.agents { start_margin } else { start_margin_other };
         let step = if agents > 1 { (1.0 - 2.0 * margin) / (agents - 1) as f64 } else { 0.0 };
-        (0..agents).map(|i| (margin + i as f64 * step) as Real).collect()
+        (0..agents).map(|i| ((margin + i as f64 * step) * self.lengths[0] as f64) as Real).collect()
     }
 
     fn observe<'t>(&self, z: Var<'t>, target: Var<'t>, xi: Var<'t>) -> Observation<'t> {
-        let mut patch = z.tape().record(&self.observe, [z, target, xi]);
-        if let Some(compress) = &self.compress {
-            patch = patch.apply(compress);
-        }
+        let patch = z.tape().record(&self.observe, [z, target, xi]);
         Observation { view: Seen::Patches(patch), position: xi.apply(&self.fourier) }
     }
 

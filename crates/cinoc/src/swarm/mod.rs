@@ -4,7 +4,6 @@ mod advance;
 mod blowers;
 mod bumps1d;
 mod channels2d;
-mod compress;
 mod directions;
 mod flow2d;
 mod force1d;
@@ -17,6 +16,7 @@ mod nearest;
 mod observe1d;
 mod observe2d;
 mod observe_field;
+mod params;
 mod plane;
 mod safety;
 mod samples;
@@ -28,7 +28,6 @@ mod still;
 pub use advance::Advance;
 pub use blowers::{BlowingPlane, Rectangle};
 pub use bumps1d::{Bumps1d, SumBumps};
-pub use compress::Compress;
 pub use directions::Directions;
 pub use flow2d::Flow2d;
 pub use force1d::Force1d;
@@ -40,6 +39,7 @@ pub use nearest::Nearest;
 pub use observe_field::ObserveField;
 pub use observe1d::Observe1d;
 pub use observe2d::Observe2d;
+pub use params::{Kernel, ObserveConfig, SwarmConfig};
 pub use plane::MobilePlane;
 pub use safety::Safety;
 pub use saturate::Saturate;
@@ -160,6 +160,11 @@ pub trait Swarm: Send + Sync {
     /// Raw outputs of a policy held inside the actuators' limits; each push times the
     /// agent's strength (1 in good health). A dead agent (strength 0) does nothing.
     fn saturate<'t>(&self, raw: Var<'t>, strength: Var<'t>) -> Var<'t>;
+
+    /// Given actions held inside the limits.
+    fn hold<'t>(&self, action: Var<'t>, _strength: Var<'t>) -> Var<'t> {
+        action
+    }
 
     /// Actions after a safety layer, which changes what must not happen; by default there is none.
     fn filter<'t>(&self, action: Var<'t>, _xi: Var<'t>) -> Var<'t> {

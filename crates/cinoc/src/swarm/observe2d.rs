@@ -3,7 +3,7 @@
 use super::channels2d::{CHANNELS, Channels2d};
 use super::samples::{Places, Samples, add};
 use crate::Real;
-use crate::config::ObserveConfig;
+use super::ObserveConfig;
 use cinoc_pde::Grid;
 use cinoc_tape::kernel::math::sum_lanes;
 use cinoc_tape::kernel::vectorise;

@@ -2,10 +2,10 @@
 
 use super::lattice::cell_middles;
 use super::{
-    Advance, Compress, Features, Force2d, Fourier, Nearest, Observation, Observe2d, Patch, Safety, Saturate, Seen, Share, Swarm,
+    Advance, Features, Force2d, Fourier, Nearest, Observation, Observe2d, Patch, Safety, Saturate, Seen, Share, Swarm,
 };
 use crate::Real;
-use crate::config::{ObserveConfig, SwarmConfig};
+use super::{Kernel, ObserveConfig, SwarmConfig};
 use crate::disc::Disc;
 use cinoc_pde::Grid;
 use cinoc_tape::Var;
@@ -19,7 +19,6 @@ pub struct MobilePlane {
     tick_time: f64,
     points: usize,
     observe: Arc<Observe2d>,
-    compress: Option<Arc<Compress>>,
     fourier: Arc<Fourier>,
     share: Option<Arc<Share>>,
     saturate: Arc<Saturate>,
@@ -32,7 +31,7 @@ pub struct MobilePlane {
 impl MobilePlane {
     /// Agents on `grid`, acting every `tick_time`.
     pub fn new(grid: &Grid, swarm: &SwarmConfig, observe: &ObserveConfig, tick_time: f64) -> Self {
-        let scale = if swarm.kernel == "unit-mass" { 1.0 / (2.0 * PI * swarm.sigma * swarm.sigma) } else { 1.0 };
+        let scale = if swarm.kernel == Kernel::UnitMass { 1.0 / (2.0 * PI * swarm.sigma * swarm.sigma) } else { 1.0 };
         let (u, v) = (swarm.u_limit as Real, swarm.v_limit as Real);
         Self {
             config: swarm.clone(),
@@ -40,7 +39,6 @@ impl MobilePlane {
             tick_time,
             points: observe.points,
             observe: Arc::new(Observe2d::new(grid, observe)),
-            compress: (observe.compress > 0.0).then(|| Arc::new(Compress::new(observe.compress * observe.gain))),
             fourier: Arc::new(Fourier::of(grid, observe)),
             share: Share::of(grid, swarm),
             saturate: Arc::new(Saturate::new(vec![u, v, v])),
@@ -51,9 +49,9 @@ impl MobilePlane {
         }
     }
 
-    /// Among discs: agents see the nearest one if `seen`, and cannot enter any if the configuration asks for safety.
-    pub fn around(mut self, discs: &[Disc], margin: f64, seen: bool) -> Self {
-        let SwarmConfig { clearance, v_limit, safety, .. } = self.config;
+    /// Among discs: agents see the nearest one if `seen`, and cannot enter any, nor come nearer than `clearance`, with `safety`.
+    pub fn around(mut self, discs: &[Disc], margin: f64, safety: bool, clearance: f64, seen: bool) -> Self {
+        let v_limit = self.config.v_limit;
         self.nearest = seen.then(|| Arc::new(Nearest::new(discs.to_vec(), clearance)));
         let layer = || Safety::new(discs.to_vec(), clearance, margin, self.tick_time, v_limit, self.lengths);
         self.safety = safety.then(|| Arc::new(layer()));
@@ -91,10 +89,7 @@ impl Swarm for MobilePlane {
     }
 
     fn observe<'t>(&self, z: Var<'t>, target: Var<'t>, xi: Var<'t>) -> Observation<'t> {
-        let mut patch = z.tape().record(&self.observe, [z, target, xi]);
-        if let Some(compress) = &self.compress {
-            patch = patch.apply(compress);
-        }
+        let patch = z.tape().record(&self.observe, [z, target, xi]);
         let mut position = xi.apply(&self.fourier);
         if let Some(nearest) = &self.nearest {
             position = position.join(xi.apply(nearest));

@@ -3,11 +3,11 @@
 use super::lattice::{cell_middles, most_even};
 use super::linear_view::places;
 use super::{
-    Bumps1d, Compress, Features, Force1d, Force2d, Fourier, Observation, Observe1d, Observe2d, Patch, RingView, Saturate, Seen,
+    Bumps1d, Features, Force1d, Force2d, Fourier, Observation, Observe1d, Observe2d, Patch, RingView, Saturate, Seen,
     Share, SumBumps, Swarm,
 };
 use crate::Real;
-use crate::config::{ObserveConfig, SwarmConfig};
+use super::{Kernel, ObserveConfig, SwarmConfig};
 use cinoc_pde::Grid;
 use cinoc_tape::Var;
 use std::f64::consts::PI;
@@ -19,7 +19,6 @@ pub struct Still<Observe, Force> {
     staggered: bool,
     patch: Patch,
     observe: Observe,
-    compress: Option<Arc<Compress>>,
     fourier: Arc<Fourier>,
     share: Option<Arc<Share>>,
     saturate: Arc<Saturate>,
@@ -97,7 +96,7 @@ impl StillPlane {
 /// What a bump is multiplied by.
 fn scale(grid: &Grid, swarm: &SwarmConfig) -> f64 {
     let mass = (2.0 * PI * swarm.sigma * swarm.sigma).powf(0.5 * grid.dimensions() as f64);
-    if swarm.kernel == "unit-mass" { 1.0 / mass } else { 1.0 }
+    if swarm.kernel == Kernel::UnitMass { 1.0 / mass } else { 1.0 }
 }
 
 impl<Observe, Force> Still<Observe, Force> {
@@ -107,7 +106,6 @@ impl<Observe, Force> Still<Observe, Force> {
             staggered: swarm.staggered,
             patch,
             observe,
-            compress: (settings.compress > 0.0).then(|| Arc::new(Compress::new(settings.compress * settings.gain))),
             fourier: Arc::new(Fourier::of(grid, settings)),
             share: Share::of(grid, swarm),
             saturate: Arc::new(Saturate::new(vec![swarm.u_limit as Real])),
@@ -134,11 +132,7 @@ impl<Observe: Look, Force: Push> Swarm for Still<Observe, Force> {
     }
 
     fn observe<'t>(&self, z: Var<'t>, target: Var<'t>, xi: Var<'t>) -> Observation<'t> {
-        let observation = Observation { view: self.observe.look(z, target, xi), position: xi.apply(&self.fourier) };
-        match &self.compress {
-            Some(compress) => Observation { view: Seen::Patches(observation.patch().apply(compress)), ..observation },
-            None => observation,
-        }
+        Observation { view: self.observe.look(z, target, xi), position: xi.apply(&self.fourier) }
     }
 
     fn share<'t>(&self, strength: Var<'t>, xi: Var<'t>) -> Var<'t> {

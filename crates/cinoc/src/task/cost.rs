@@ -89,16 +89,26 @@ impl Op for Effort {
 
 /// Mean over agents of `relu(low − ξ)² + relu(ξ − high)²`, summed over components. Input `[batch, agents, d]`; output `[batch]`.
 pub struct Margin {
-    /// Lower edge.
-    pub low: Real,
-    /// Upper edge.
-    pub high: Real,
+    /// Lower and upper edge along each axis.
+    edges: Vec<[Real; 2]>,
 }
 
 impl Margin {
-    /// How far outside, with its sign.
-    fn excess(&self, xi: Real) -> Real {
-        (xi - self.high).max(0.0) - (self.low - xi).max(0.0)
+    /// All but the outer 2 % of a domain.
+    pub fn inside(lengths: &[Real]) -> Self {
+        let edge = |share: f64, length: Real| (share * length as f64) as Real;
+        Self { edges: lengths.iter().map(|&length| [edge(0.02, length), edge(0.98, length)]).collect() }
+    }
+
+    /// How far outside along axis `c`, with its sign.
+    fn excess(&self, c: usize, xi: Real) -> Real {
+        let [low, high] = self.edges[c];
+        (xi - high).max(0.0) - (low - xi).max(0.0)
+    }
+
+    /// The same for each coordinate of agents `[.., d]`.
+    fn each<'a>(&'a self, xi: &'a [Real]) -> impl Iterator<Item = Real> + 'a {
+        xi.iter().enumerate().map(|(i, &xi)| self.excess(i % self.edges.len(), xi))
     }
 }
 
@@ -108,6 +118,7 @@ impl Op for Margin {
     }
 
     fn shape(&self, x: &[Shape]) -> Shape {
+        assert_eq!(x[0].last(), self.edges.len(), "margin: positions {:?}", x[0]);
         batch_of(x)
     }
 
@@ -115,7 +126,7 @@ impl Op for Margin {
         let agents = x.shape(0).sizes()[1] as Real;
         let batch = y.len();
         for (y, xi) in y.iter_mut().zip(each(&x[0], batch)) {
-            *y = xi.iter().map(|&xi| self.excess(xi) * self.excess(xi)).sum::<Real>() / agents;
+            *y = self.each(xi).map(|excess| excess * excess).sum::<Real>() / agents;
         }
     }
 
@@ -124,7 +135,7 @@ impl Op for Margin {
         let Some(bar) = bars.get(0) else { return };
         for ((bar, xi), y_bar) in bar.chunks_exact_mut(size).zip(x[0].chunks_exact(size)).zip(y_bar) {
             let factor = 2.0 * y_bar / agents;
-            bar.iter_mut().zip(xi).for_each(|(bar, xi)| *bar += factor * self.excess(*xi));
+            bar.iter_mut().zip(self.each(xi)).for_each(|(bar, excess)| *bar += factor * excess);
         }
     }
 }

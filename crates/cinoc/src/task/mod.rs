@@ -9,18 +9,15 @@ mod tracking;
 
 pub use collision::Collision;
 pub use cost::{Acceleration, Effort, Margin, SquaredError};
-pub use moments::{MomentDistance, MomentMatching};
+pub use moments::{BlobData, MomentCost, MomentDistance, MomentMatching};
 pub use obstacle::Obstacle;
-pub use stabilise::{Square, Stabilise};
-pub use tracking::{Profile, Tracking};
+pub use stabilise::{RestCost, Square, Stabilise};
+pub use tracking::{Profile, Tracking, TrackingCost, TrackingData};
 
 use crate::Real;
-use crate::pool::Pool;
-use crate::random::{Rng, Stream};
+use crate::attractor::Attractor;
+use crate::random::{Rng, Use};
 use cinoc_tape::Var;
-
-/// The most terms a cost can have.
-pub const MAX_TERMS: usize = 8;
 
 /// One episode's givens.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,28 +28,6 @@ pub struct Instance {
     pub target: Vec<Real>,
 }
 
-/// What instances are for: training may draw them differently, scores never do, and no two uses share one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Use {
-    /// To learn from.
-    Training,
-    /// To choose the best parameters by.
-    Validation,
-    /// To be scored on.
-    Test,
-}
-
-impl Use {
-    /// What the instances of a stream are for.
-    pub fn of(stream: Stream) -> Self {
-        match stream {
-            Stream::Train => Self::Training,
-            Stream::Validate => Self::Validation,
-            _ => Self::Test,
-        }
-    }
-}
-
 /// The state after a tick and the action that led to it.
 #[derive(Clone, Copy)]
 pub struct After<'t> {
@@ -60,8 +35,8 @@ pub struct After<'t> {
     pub z: Var<'t>,
     /// What it should be.
     pub target: Var<'t>,
-    /// Sum over the nodes of the field at the start, `[batch]`.
-    pub mass: Var<'t>,
+    /// The field that the episode started from.
+    pub start: Var<'t>,
     /// The agents' positions.
     pub xi: Var<'t>,
     /// The action of this tick.
@@ -70,8 +45,8 @@ pub struct After<'t> {
     pub previous: Var<'t>,
 }
 
-/// One instance at one tick, as numbers.
-pub struct Moment<'a> {
+/// One instance after a tick, as numbers.
+pub struct Status<'a> {
     /// From 1 to `ticks`.
     pub tick: usize,
     /// Length of the episode.
@@ -103,7 +78,7 @@ pub trait Task: Send + Sync {
     fn sample(&self, rng: &mut Rng, purpose: Use) -> Instance;
 
     /// Stored states that instances are drawn from, where there are any. They are made when first needed, which takes a while.
-    fn pool(&self) -> Option<&Pool> {
+    fn attractor(&self) -> Option<&Attractor> {
         None
     }
 
@@ -112,7 +87,7 @@ pub trait Task: Send + Sync {
         200
     }
 
-    /// Names of the cost terms, at most [`MAX_TERMS`].
+    /// Names of the cost terms.
     fn terms(&self) -> &[&'static str];
 
     /// Weight of a term at a tick (from 1 to `ticks`): the cost of an episode is the sum of weight·term over ticks and terms.
@@ -135,5 +110,5 @@ pub trait Task: Send + Sync {
     }
 
     /// Updates the measures of one instance, which start at zero, after a tick.
-    fn measure(&self, moment: &Moment, measures: &mut [f64]);
+    fn measure(&self, status: &Status, measures: &mut [f64]);
 }

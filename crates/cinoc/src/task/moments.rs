@@ -1,11 +1,10 @@
 //! Carry a density to where its target is.
 
 use super::tracking::mean_square;
-use super::{After, Collision, Effort, Instance, Moment, SquaredError, Task, Use};
-use crate::Real;
-use crate::config::{Numbers, number};
+use super::{After, Collision, Effort, Instance, Status, SquaredError, Task};
 use crate::measure::Wasserstein2;
-use crate::random::Rng;
+use crate::random::{Rng, Use};
+use crate::{Real, settings};
 use cinoc_pde::Grid;
 use cinoc_pde::calculus::Moments;
 use cinoc_tape::{Cotangents, Inputs, Op, Shape, Var};
@@ -64,14 +63,103 @@ impl Op for MomentDistance {
     }
 }
 
-/// Moment matching: a Gaussian blob is to be carried to another place, by agents whose action is their velocity.
+/// Sum over the nodes of a field, added up in double precision. Input `[batch, …]`; output `[batch]`.
+struct Mass;
+
+impl Op for Mass {
+    fn name(&self) -> &'static str {
+        "mass"
+    }
+
+    fn shape(&self, x: &[Shape]) -> Shape {
+        Shape::new(&x[0].sizes()[..1])
+    }
+
+    fn forward(&self, x: &Inputs, y: &mut [Real], _: &mut [Real], _: &mut [Real]) {
+        let nodes = x[0].len() / y.len();
+        for (y, field) in y.iter_mut().zip(x[0].chunks_exact(nodes)) {
+            *y = field.iter().map(|&z| z as f64).sum::<f64>() as Real;
+        }
+    }
+
+    fn vjp(&self, x: &Inputs, _: &[Real], y_bar: &[Real], _: &[Real], bars: &mut Cotangents, _: &mut [Real]) {
+        let nodes = x[0].len() / y_bar.len();
+        let Some(bar) = bars.get(0) else { return };
+        bar.chunks_exact_mut(nodes).zip(y_bar).for_each(|(bar, y_bar)| bar.iter_mut().for_each(|bar| *bar += y_bar));
+    }
+}
+
+settings! {
+    /// Where Gaussian blobs lie and how large they are. Start and target are the same blob at two places.
+    pub struct BlobData {
+        /// Both coordinates of the start's centre are drawn between these.
+        start: [f64; 2] = -1e3..=1e3,
+        /// The target's centre along x.
+        target_x: [f64; 2] = -1e3..=1e3,
+        /// The target's centre along y.
+        target_y: [f64; 2] = -1e3..=1e3,
+        /// Both centres are at least this far apart (if they can be: after a thousand draws any will do).
+        apart: f64 = 0.0..=1e3,
+        /// Width of a blob.
+        sigma: [f64; 2] = 1e-3..=1e3,
+        /// Height of a blob.
+        amplitude: [f64; 2] = 1e-6..=1e6,
+    }
+}
+
+impl Default for BlobData {
+    /// The paper's.
+    fn default() -> Self {
+        Self {
+            start: [0.2, 0.5],
+            target_x: [0.4, 0.8],
+            target_y: [0.5, 1.0],
+            apart: 0.25,
+            sigma: [0.08, 0.14],
+            amplitude: [0.7, 1.0],
+        }
+    }
+}
+
+settings! {
+    /// Weights of the cost of a density that is to be carried to its target. W is the distance of centroids plus half that of spreads.
+    pub struct MomentCost {
+        /// Weight of the mean of W over all ticks.
+        w_mean: f64 = 0.0..=1e9,
+        /// Weight of W after the last tick.
+        w_last: f64 = 0.0..=1e9,
+        /// Weight of the squared relative change of mass.
+        mass: f64 = 0.0..=1e9,
+        /// Weight of the mean of (ρ − ρ*)² over all ticks, and twice that after the last; 0 leaves it out.
+        track: f64 = 0.0..=1e9,
+        /// Weight of the mean of |v|².
+        effort: f64 = 0.0..=1e9,
+        /// Weight of agents nearer to each other than the radius.
+        collide: f64 = 0.0..=1e9,
+        /// Weight of changes of velocity from tick to tick.
+        accel: f64 = 0.0..=1e9,
+        /// Distance from which on agents do not mind each other.
+        radius: f64 = 1e-9..=1e3,
+    }
+}
+
+impl Default for MomentCost {
+    /// The paper's.
+    fn default() -> Self {
+        Self { w_mean: 4.0, w_last: 8.0, mass: 6.0, track: 0.0, effort: 1e-3, collide: 14.0, accel: 0.1, radius: 0.15 }
+    }
+}
+
+/// Status matching: a Gaussian blob is to be carried to another place, by agents whose action is their velocity.
 pub struct MomentMatching {
     x: Vec<f64>,
     y: Vec<f64>,
-    data: Numbers,
-    cost: Numbers,
+    data: BlobData,
     terms: Vec<&'static str>,
+    /// Weight of each term.
+    weights: Vec<f64>,
     moments: Arc<Moments>,
+    mass: Arc<Mass>,
     distance: Arc<MomentDistance>,
     effort: Arc<Effort>,
     collision: Arc<Collision>,
@@ -80,21 +168,26 @@ pub struct MomentMatching {
 }
 
 impl MomentMatching {
-    /// Densities on `grid`; `data` says where blobs lie and how large they are, `cost` holds the weights.
-    pub fn new(grid: &Grid, data: &Numbers, cost: &Numbers) -> Self {
+    /// Densities on `grid`.
+    pub fn new(grid: &Grid, data: &BlobData, cost: &MomentCost) -> Self {
         let mut terms = vec!["w_mean", "w_last", "mass", "effort", "collide", "accel"];
+        let mut weights = vec![cost.w_mean, cost.w_last, cost.mass, cost.effort, cost.collide, cost.accel];
         // Two piles can have the moments of a blob; the pointwise error tells them apart.
-        terms.extend((number(cost, "track") > 0.0).then_some("track"));
+        if cost.track > 0.0 {
+            terms.push("track");
+            weights.push(cost.track);
+        }
         Self {
             x: grid.positions(0),
             y: grid.positions(1),
             data: data.clone(),
-            cost: cost.clone(),
             terms,
+            weights,
             moments: Arc::new(Moments::new(grid)),
+            mass: Arc::new(Mass),
             distance: Arc::new(MomentDistance),
             effort: Arc::new(Effort { weights: vec![1.0, 1.0] }),
-            collision: Arc::new(Collision { radius: number(cost, "radius") as Real }),
+            collision: Arc::new(Collision { radius: cost.radius as Real }),
             error: Arc::new(SquaredError),
             wasserstein: Wasserstein2::new(grid),
         }
@@ -110,17 +203,15 @@ impl MomentMatching {
 
 impl Task for MomentMatching {
     fn sample(&self, rng: &mut Rng, _: Use) -> Instance {
-        let mut draw = |what: &str| {
-            let (low, high) = (number(&self.data, &format!("{what}_low")), number(&self.data, &format!("{what}_high")));
-            if low < high { rng.uniform(low, high) } else { low }
-        };
-        let (sigma, amplitude) = (draw("sigma"), draw("amplitude"));
+        let BlobData { start, target_x, target_y, apart, sigma, amplitude } = self.data;
+        let mut draw = |[low, high]: [f64; 2]| rng.uniform(low, high);
+        let (sigma, amplitude) = (draw(sigma), draw(amplitude));
         // Centres are drawn until they are far enough apart; a setting where they can hardly ever be ends with the last draw.
         let mut centres = [[0.0; 2]; 2];
         for _ in 0..1000 {
-            centres = [[draw("start"), draw("start")], [draw("target_x"), draw("target_y")]];
+            centres = [[draw(start), draw(start)], [draw(target_x), draw(target_y)]];
             let [start, target] = centres;
-            if (start[0] - target[0]).hypot(start[1] - target[1]) >= number(&self.data, "apart") {
+            if (start[0] - target[0]).hypot(start[1] - target[1]) >= apart {
                 break;
             }
         }
@@ -133,9 +224,8 @@ impl Task for MomentMatching {
     }
 
     fn weight(&self, term: usize, tick: usize, ticks: usize) -> f64 {
-        let name = self.terms()[term];
-        let weight = number(&self.cost, name);
-        match name {
+        let weight = self.weights[term];
+        match self.terms[term] {
             "w_last" if tick < ticks => 0.0,
             "w_last" => weight,
             // Like the moments: the end counts twice as much as the way.
@@ -152,7 +242,8 @@ impl Task for MomentMatching {
         let distance = tape.record(&self.distance, [moments, after.target.apply(&self.moments)]);
         add(distance);
         add(distance);
-        add((moments.columns(0, 1).reshape(after.mass.shape()) / after.mass - 1.0).square());
+        let mass = after.start.apply(&self.mass);
+        add((moments.columns(0, 1).reshape(mass.shape()) / mass - 1.0).square());
         add(after.action.apply(&self.effort));
         add(after.xi.apply(&self.collision));
         // A mean over agents and both components, so twice the mean over agents.
@@ -166,17 +257,17 @@ impl Task for MomentMatching {
         &["mse", "w", "mass_drift", "w2"]
     }
 
-    fn measure(&self, moment: &Moment, measures: &mut [f64]) {
-        if moment.tick < moment.ticks {
+    fn measure(&self, status: &Status, measures: &mut [f64]) {
+        if status.tick < status.ticks {
             return;
         }
-        let [m, x, y, s] = self.moments.measure(moment.z);
-        let [_, x_target, y_target, s_target] = self.moments.measure(moment.target);
-        measures[0] = mean_square(moment.z, moment.target);
+        let [m, x, y, s] = self.moments.measure(status.z);
+        let [_, x_target, y_target, s_target] = self.moments.measure(status.target);
+        measures[0] = mean_square(status.z, status.target);
         measures[1] = (x - x_target).hypot(y - y_target) + SPREAD * (s - s_target).abs();
-        measures[2] = (m / self.moments.measure(moment.start)[0] - 1.0).abs();
-        if moment.thorough {
-            measures[3] = self.wasserstein.distance(moment.z, moment.target);
+        measures[2] = (m / self.moments.measure(status.start)[0] - 1.0).abs();
+        if status.thorough {
+            measures[3] = self.wasserstein.distance(status.z, status.target);
         }
     }
 }

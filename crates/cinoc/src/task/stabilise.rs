@@ -1,9 +1,9 @@
 //! Bring a restless field to rest.
 
-use super::{After, Effort, Instance, Moment, SquaredError, Task, Use};
-use crate::config::{Numbers, number};
-use crate::pool::Pool;
-use crate::random::Rng;
+use super::{After, Effort, Instance, Status, SquaredError, Task};
+use crate::attractor::Attractor;
+use crate::random::{Rng, Use};
+use crate::settings;
 use cinoc_tape::Var;
 use std::sync::Arc;
 
@@ -18,9 +18,21 @@ pub enum Square {
     EnstrophyLast,
 }
 
+settings! {
+    /// Weights of the cost of a field that is to come to rest.
+    pub struct RestCost {
+        /// Weight of the mean square of the field, over all ticks.
+        track: f64 = 0.0..=1e9,
+        /// Weight of the mean of u² over agents and ticks.
+        effort: f64 = 0.0..=1e9,
+        /// Weight of the mean square of the field after the last tick, beside its share of the mean.
+        last: f64 = 0.0..=1e9,
+    }
+}
+
 /// Stabilisation: from states that the equation wanders through, to zero.
 pub struct Stabilise {
-    pool: Pool,
+    attractor: Attractor,
     weights: [f64; 2],
     /// What the square at the end costs beside its share of the mean.
     last: f64,
@@ -30,12 +42,12 @@ pub struct Stabilise {
 }
 
 impl Stabilise {
-    /// From states of `pool`, with the weights of `cost`.
-    pub fn new(pool: Pool, cost: &Numbers, square: Square) -> Self {
+    /// From states of an attractor.
+    pub fn new(attractor: Attractor, cost: &RestCost, square: Square) -> Self {
         Self {
-            pool,
-            weights: [number(cost, "track"), number(cost, "effort")],
-            last: number(cost, "last"),
+            attractor,
+            weights: [cost.track, cost.effort],
+            last: cost.last,
             measures: match square {
                 Square::EnergyMean => ["energy_mean", "energy_last"],
                 Square::EnergyLast => ["energy_last", "energy_mean"],
@@ -49,13 +61,13 @@ impl Stabilise {
 
 impl Task for Stabilise {
     fn sample(&self, rng: &mut Rng, purpose: Use) -> Instance {
-        let start = self.pool.draw(rng, purpose);
+        let start = self.attractor.draw(rng, purpose);
         let target = vec![0.0; start.len()];
         Instance { start, target }
     }
 
-    fn pool(&self) -> Option<&Pool> {
-        Some(&self.pool)
+    fn attractor(&self) -> Option<&Attractor> {
+        Some(&self.attractor)
     }
 
     fn instances(&self) -> usize {
@@ -80,12 +92,12 @@ impl Task for Stabilise {
         &self.measures
     }
 
-    fn measure(&self, moment: &Moment, measures: &mut [f64]) {
-        let square = moment.z.iter().map(|&z| z as f64 * z as f64).sum::<f64>() / moment.z.len() as f64;
+    fn measure(&self, status: &Status, measures: &mut [f64]) {
+        let square = status.z.iter().map(|&z| z as f64 * z as f64).sum::<f64>() / status.z.len() as f64;
         for (name, value) in self.measures.iter().zip(measures) {
             if name.ends_with("_mean") {
-                *value += square / moment.ticks as f64;
-            } else if moment.tick == moment.ticks {
+                *value += square / status.ticks as f64;
+            } else if status.tick == status.ticks {
                 *value = square;
             }
         }

@@ -1,10 +1,9 @@
 //! Drive the field to a target and keep it there.
 
-use super::{Acceleration, After, Collision, Effort, Instance, Margin, Moment, Obstacle, Reduction, SquaredError, Task, Use};
-use crate::Real;
-use crate::config::{Numbers, number};
+use super::{Acceleration, After, Collision, Effort, Instance, Margin, Status, Obstacle, Reduction, SquaredError, Task};
 use crate::disc::Disc;
-use crate::random::Rng;
+use crate::random::{Rng, Use};
+use crate::{Real, settings};
 use cinoc_pde::Grid;
 use cinoc_pde::sampler::GaussianProcess;
 use cinoc_tape::Var;
@@ -19,6 +18,43 @@ pub enum Profile {
     Density,
 }
 
+settings! {
+    /// How start and target of a tracking problem are drawn: independent Gaussian processes, zero at the walls.
+    pub struct TrackingData {
+        /// Correlation length of the start.
+        start_length: f64 = 1e-3..=1e3,
+        /// Correlation length of the target.
+        target_length: f64 = 1e-3..=1e3,
+        /// Training only: share of the instances that start part of the way to the target.
+        nearer: f64 = 0.0..=1.0,
+    }
+}
+
+settings! {
+    /// Weights of a tracking cost; every term is a mean over ticks, space, agents or pairs.
+    pub struct TrackingCost {
+        /// Weight of the mean of (z − z*)².
+        track: f64 = 0.0..=1e9,
+        /// Weight of the mean of u² + 0.1·|v|².
+        effort: f64 = 0.0..=1e9,
+        /// Weight of agents within 2 % of the domain's length from a wall.
+        bound: f64 = 0.0..=1e9,
+        /// Weight of agents nearer to each other than the radius.
+        collide: f64 = 0.0..=1e9,
+        /// Weight of changes of velocity from tick to tick.
+        accel: f64 = 0.0..=1e9,
+        /// Distance from which on agents do not mind each other.
+        radius: f64 = 1e-9..=1e3,
+    }
+}
+
+impl Default for TrackingCost {
+    /// The paper's on an interval.
+    fn default() -> Self {
+        Self { track: 5.0, effort: 1e-3, bound: 100.0, collide: 1.0, accel: 0.1, radius: 0.05 }
+    }
+}
+
 /// The terms of every tracking cost.
 const TERMS: [&str; 5] = ["track", "effort", "bound", "collide", "accel"];
 
@@ -31,7 +67,6 @@ pub struct Tracking {
     target: GaussianProcess,
     profile: Profile,
     window: Vec<f64>,
-    cost: Numbers,
     /// Share of training instances that start part of the way to the target.
     nearer: f64,
     terms: Vec<&'static str>,
@@ -44,29 +79,31 @@ pub struct Tracking {
     collision: Arc<Collision>,
     acceleration: Arc<Acceleration>,
     obstacle: Option<Arc<Obstacle>>,
+    /// Distance from discs that is measured besides entering them.
+    keep_away: f64,
 }
 
 impl Tracking {
-    /// Fields on `grid`; `data` holds the correlation lengths, `cost` the weights.
-    pub fn new(grid: &Grid, data: &Numbers, cost: &Numbers, profile: Profile) -> Self {
+    /// Fields on `grid`.
+    pub fn new(grid: &Grid, data: &TrackingData, cost: &TrackingCost, profile: Profile) -> Self {
         let mut efforts = vec![0.1; 1 + grid.dimensions()];
         efforts[0] = 1.0;
         Self {
-            start: GaussianProcess::on(grid, number(data, "start_length")),
-            target: GaussianProcess::on(grid, number(data, "target_length")),
+            start: GaussianProcess::on(grid, data.start_length),
+            target: GaussianProcess::on(grid, data.target_length),
             profile,
-            window: grid.positions(0).iter().map(|x| (std::f64::consts::PI * x).sin().powi(2)).collect(),
-            cost: cost.clone(),
-            nearer: number(data, "nearer"),
-            weights: TERMS.iter().map(|term| number(cost, term)).collect(),
+            window: grid.positions(0).iter().map(|x| (std::f64::consts::PI * x / grid.lengths[0] as f64).sin().powi(2)).collect(),
+            nearer: data.nearer,
+            weights: vec![cost.track, cost.effort, cost.bound, cost.collide, cost.accel],
             terms: TERMS.to_vec(),
             measures: vec!["mse"],
             error: Arc::new(SquaredError),
             effort: Arc::new(Effort { weights: efforts }),
-            margin: Arc::new(Margin { low: 0.02, high: 0.98 }),
-            collision: Arc::new(Collision { radius: number(cost, "radius") as Real }),
+            margin: Arc::new(Margin::inside(&grid.lengths)),
+            collision: Arc::new(Collision { radius: cost.radius as Real }),
             acceleration: Arc::new(Acceleration),
             obstacle: None,
+            keep_away: 0.0,
         }
     }
 
@@ -77,9 +114,10 @@ impl Tracking {
     }
 
     /// With discs to keep out of by a margin.
-    pub fn around(mut self, discs: Vec<Disc>, margin: f64) -> Self {
+    pub fn around(mut self, discs: Vec<Disc>, weight: f64, margin: f64) -> Self {
         self.terms.push("obstacle");
-        self.weights.push(number(&self.cost, "obstacle"));
+        self.weights.push(weight);
+        self.keep_away = margin;
         self.measures.extend(["violations", "violations_margin", "clearance"]);
         self.obstacle = Some(Arc::new(Obstacle { discs, margin: margin as Real }));
         self
@@ -162,15 +200,15 @@ impl Task for Tracking {
         if self.measures[0] == "mse100" { EARLY.min(ticks) } else { ticks }
     }
 
-    fn measure(&self, moment: &Moment, measures: &mut [f64]) {
-        let Moment { tick, ticks, .. } = *moment;
+    fn measure(&self, status: &Status, measures: &mut [f64]) {
+        let Status { tick, ticks, .. } = *status;
         for (name, value) in self.measures.iter().zip(measures) {
             match *name {
-                "mse100" if tick == EARLY.min(ticks) => *value = mean_square(moment.z, moment.target),
-                "mse" if tick == ticks => *value = mean_square(moment.z, moment.target),
-                "violations" => *value += self.share(moment.xi, 0.0) / ticks as f64,
-                "violations_margin" => *value += self.share(moment.xi, number(&self.cost, "margin")) / ticks as f64,
-                "clearance" => *value = self.gaps(moment.xi).fold(if tick == 1 { f64::INFINITY } else { *value }, f64::min),
+                "mse100" if tick == EARLY.min(ticks) => *value = mean_square(status.z, status.target),
+                "mse" if tick == ticks => *value = mean_square(status.z, status.target),
+                "violations" => *value += self.share(status.xi, 0.0) / ticks as f64,
+                "violations_margin" => *value += self.share(status.xi, self.keep_away) / ticks as f64,
+                "clearance" => *value = self.gaps(status.xi).fold(if tick == 1 { f64::INFINITY } else { *value }, f64::min),
                 _ => {}
             }
         }

@@ -1,20 +1,24 @@
-//! The training loop: shards of instances on threads, summed in a fixed order, then clip and Adam.
+//! The training loop: sample → gradient of each shard → sum in the order of shards → clip and Adam → validate.
 
 mod adam;
+mod sample;
 mod schedule;
+mod sum;
 
 pub use adam::Adam;
 pub use schedule::rate;
+pub use sum::{Alone, Sum};
 
-use crate::config::TrainConfig;
 use crate::evaluate::{self, Request};
 use crate::policy::Policy;
 use crate::random::{Rng, Stream};
-use crate::rollout::{Batch, Outcome, Rollout};
-use crate::task::Use;
-use crate::{Error, Problem, Real};
+use crate::recipe::Train;
+use crate::registry::Parts;
+use crate::rollout::{Control, Loss, Outcome, Rollout, Wanted};
+use crate::threads::Threads;
+use crate::{Error, Problem, Real, memory};
 use cinoc_tape::Params;
-use rayon::prelude::*;
+use std::sync::Arc;
 
 /// The parameters that scored best on the validation instances.
 #[derive(Clone, Debug)]
@@ -47,9 +51,11 @@ pub struct Progress {
 /// A training run in memory.
 pub struct Trainer {
     /// What is controlled.
-    pub problem: Problem,
+    pub problem: Arc<Problem>,
     /// What is trained.
     pub policy: Box<dyn Policy>,
+    /// How.
+    pub train: Train,
     /// Its parameters.
     pub params: Params,
     /// Seed of everything random.
@@ -60,43 +66,56 @@ pub struct Trainer {
     pub best: Option<Best>,
     /// The optimiser.
     pub adam: Adam,
-    /// Running mean of the parameters.
+    /// Exponential moving average of the parameters.
     pub average: Params,
-    shards: Vec<Rollout>,
+    shards: Vec<Shard>,
     gradient: Vec<Real>,
-    threads: rayon::ThreadPool,
+    threads: Threads,
+    sum: Box<dyn Sum>,
 }
 
-/// A pool of threads; 0 takes as many as there are cores.
-pub fn pool(threads: usize) -> rayon::ThreadPool {
-    rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads can be started")
+/// Some instances of a batch, worked on together.
+struct Shard {
+    rollout: Rollout,
+    outcome: Outcome,
+    /// What is reported: each term of the cost, as its part of the mean over the batch, then whether an episode diverged.
+    report: Vec<f64>,
 }
 
 impl Trainer {
-    /// A fresh run.
-    pub fn new(problem: Problem, seed: u64, threads: usize) -> Result<Self, Error> {
-        let policy = problem.policy()?;
+    /// A fresh run on one machine.
+    pub fn new(parts: Parts, seed: u64, threads: Threads) -> Result<Self, Error> {
+        Self::with_sum(parts, seed, threads, Box::new(Alone))
+    }
+
+    /// A fresh run whose shards may be spread over several processes.
+    pub fn with_sum(parts: Parts, seed: u64, threads: Threads, sum: Box<dyn Sum>) -> Result<Self, Error> {
+        let Parts { problem, policy, train } = parts;
+        afford(&problem, &train)?;
         let params = policy.init(&mut Rng::new(seed, Stream::Init, 0));
-        let train = &problem.config.train;
-        let (ticks, agents) = (training_ticks(&problem), problem.config.swarm.agents);
+        let (ticks, agents) = (training_ticks(&problem, &train), problem.agents);
         let count = train.batch.div_ceil(train.shard);
-        let (keep, thrifty) = keeps(&problem, &*policy, &params, count);
-        let shards = (0..count).map(|_| Rollout::new(ticks, train.segment, keep, agents).thrifty(thrifty)).collect();
+        let (keep, rematerialise) = keeps(&problem, &*policy, &params, &train, count);
+        let shard = |_| Shard {
+            rollout: Rollout::new(ticks, train.segment, keep, agents).rematerialise(rematerialise),
+            outcome: Outcome::Finished,
+            report: vec![0.0; problem.task.terms().len() + 1],
+        };
+        let shards = sum.own(count).map(shard).collect();
         let adam = Adam::new(params.theta().len());
-        let gradient = vec![0.0; params.theta().len()];
-        let average = params.clone();
-        Ok(Self { problem, policy, params, seed, update: 0, best: None, adam, average, shards, gradient, threads: pool(threads) })
+        let (gradient, average) = (vec![0.0; params.theta().len()], params.clone());
+        Ok(Self { problem, policy, train, params, seed, update: 0, best: None, adam, average, shards, gradient, threads, sum })
     }
 
     /// Whether all updates are done.
     pub fn finished(&self) -> bool {
-        self.update >= self.problem.config.train.updates
+        self.update >= self.train.updates
     }
 
     /// One update, and a validation where it is due.
     pub fn step(&mut self) -> Result<Progress, Error> {
-        let (cost, terms) = self.gradient()?;
-        let train = &self.problem.config.train;
+        let terms = self.gradient()?;
+        let train = &self.train;
         let norm = self.gradient.iter().map(|&g| g as f64 * g as f64).sum::<f64>().sqrt();
         if !norm.is_finite() {
             return Err(Error::NotFinite { update: self.update + 1, what: "the gradient", place: String::new() });
@@ -105,93 +124,75 @@ impl Trainer {
         let scale = if norm > train.clip { train.clip / norm } else { 1.0 };
         self.adam.step(self.params.theta_mut(), &self.gradient, rate, scale);
         self.params.refresh();
-        // The first parameters are forgotten sooner than later ones.
+        // EMA warm-up: the first parameters, far from any good ones, must not weigh for long.
         let past = train.average.min(self.update as f64 / (self.update as f64 + 10.0));
         for (mean, theta) in self.average.theta_mut().iter_mut().zip(self.params.theta()) {
             *mean = (past * *mean as f64 + (1.0 - past) * *theta as f64) as Real;
         }
         self.update += 1;
         let due = self.update.is_multiple_of(train.validate_every) || self.finished();
-        let validation = due.then(|| self.validate());
-        Ok(Progress { update: self.update, cost, terms, gradient: norm, rate, validation })
+        let validation = if due { Some(self.validate()?) } else { None };
+        Ok(Progress { update: self.update, cost: terms.iter().sum(), terms, gradient: norm, rate, validation })
     }
 
-    /// Mean cost of the next batch and its terms; the gradient is left in `self.gradient`.
-    fn gradient(&mut self) -> Result<(f64, Vec<f64>), Error> {
-        let Self { problem, policy, params, shards, threads, seed, update, .. } = self;
-        let (problem, policy, params, seed, update) = (&*problem, &**policy, &*params, *seed, *update);
-        let train = &problem.config.train;
-        let progress = (update as f64 / train.updates as f64).min(1.0);
-        let reach = (1.0 + progress * (train.approach - 1.0)) as Real;
-        let outcomes: Vec<Outcome> = threads.install(|| {
-            let work = shards.par_iter_mut().enumerate().map(|(s, shard)| {
-                shard.batch.clear();
-                let xi = problem.swarm.start(problem.config.swarm.agents);
-                for i in s * train.shard..((s + 1) * train.shard).min(train.batch) {
-                    let mirrored = train.mirror && i % 2 == 1;
-                    let index = update * train.batch + i - usize::from(mirrored);
-                    let mut rng = Rng::new(seed, Stream::Train, index as u64);
-                    let mut instance = problem.task.sample(&mut rng, Use::Training);
-                    if mirrored {
-                        instance.start.iter_mut().chain(&mut instance.target).for_each(|z| *z = -*z);
-                    }
-                    if reach < 1.0 {
-                        instance
-                            .start
-                            .iter_mut()
-                            .zip(&instance.target)
-                            .for_each(|(z, target)| *z = target + reach * (*z - target));
-                    }
-                    shard.batch.push(&instance.start, &instance.target, &xi);
-                    disturb(problem, &mut rng, &mut shard.batch);
-                }
-                let outcome = shard.forward(problem, policy, params, true, &mut |_| {});
-                if outcome == Outcome::Finished {
-                    shard.bars.clear_shared();
-                    shard.backward(problem, policy, params, 1.0 / train.batch as f64);
-                }
-                outcome
-            });
-            work.collect()
+    /// The terms of the mean cost of the next batch; the gradient is left in `self.gradient`.
+    fn gradient(&mut self) -> Result<Vec<f64>, Error> {
+        let Self { problem, policy, params, shards, threads, seed, update, train, sum, .. } = self;
+        let (problem, policy, params, train) = (&**problem, &**policy, &*params, &*train);
+        let first = sum.own(train.batch.div_ceil(train.shard)).start;
+        let (seed, update) = (*seed, *update);
+        threads.for_each(shards, |s, shard| {
+            sample::fill(&mut shard.rollout.batch, problem, train, seed, update, first + s);
+            shard.rollout.clear_gradient();
+            let episode = shard.rollout.forward(problem, Control::Policy(policy, params), Wanted::PARAMS, &mut |_| {});
+            shard.outcome = episode.outcome;
+            if episode.outcome == Outcome::Finished {
+                episode.backward(Loss::cost(1.0 / train.batch as f64));
+            }
         });
-        for outcome in outcomes {
-            if let Outcome::Diverged { tick } = outcome {
-                return Err(Error::NotFinite { update: update + 1, what: "the cost", place: format!(" at tick {tick}") });
+        self.add_up(true)
+    }
+
+    /// Adds up what the shards found; the terms of the mean cost.
+    fn add_up(&mut self, with_gradient: bool) -> Result<Vec<f64>, Error> {
+        let batch = self.train.batch as f64;
+        let terms = self.problem.task.terms().len();
+        for Shard { rollout, outcome, report } in &mut self.shards {
+            let size = rollout.batch.size;
+            for (term, part) in report[..terms].iter_mut().enumerate() {
+                *part = rollout.costs[term * size..][..size].iter().sum::<f64>() / batch;
             }
+            report[terms] = f64::from(u8::from(*outcome != Outcome::Finished));
         }
-        // Always shard by shard: the sum does not depend on which thread was first.
-        self.gradient.fill(0.0);
-        let mut terms = vec![0.0; problem.task.terms().len()];
-        for shard in &self.shards {
-            self.gradient.iter_mut().zip(&*shard.bars.shared).for_each(|(g, s)| *g += s);
-            let size = shard.batch.size;
-            for (term, sum) in terms.iter_mut().enumerate() {
-                *sum += shard.costs[term * size..][..size].iter().sum::<f64>() / train.batch as f64;
-            }
+        let mut total = vec![0.0; terms + 1];
+        let own: Vec<&[f64]> = self.shards.iter().map(|shard| shard.report.as_slice()).collect();
+        self.sum.doubles(&own, &mut total);
+        if total[terms] > 0.0 {
+            let tick = self.shards.iter().find_map(|shard| match shard.outcome {
+                Outcome::Diverged { tick } => Some(format!(" at tick {tick}")),
+                Outcome::Finished => None,
+            });
+            return Err(Error::NotFinite { update: self.update + 1, what: "the cost", place: tick.unwrap_or_default() });
         }
-        Ok((terms.iter().sum(), terms))
+        if with_gradient {
+            let own: Vec<&[Real]> = self.shards.iter().map(|shard| shard.rollout.gradient()).collect();
+            self.sum.reals(&own, &mut self.gradient);
+        }
+        total.truncate(terms);
+        Ok(total)
     }
 
     /// Scores the validation instances and remembers the best parameters.
-    fn validate(&mut self) -> f64 {
+    fn validate(&mut self) -> Result<f64, Error> {
         self.average.refresh();
-        let train = &self.problem.config.train;
-        let trained = [self.problem.config.swarm.agents];
-        let counts = if train.validate_agents.is_empty() { &trained[..] } else { &train.validate_agents };
-        let mut logarithms = 0.0;
-        for &agents in counts {
-            let instances = train.validate_instances;
-            let request = Request { agents, instances, seed: self.seed, stream: Stream::Validate, fail: 0.0 };
-            let scores = evaluate::scores(&self.problem, &*self.policy, &self.average, &request, &self.threads);
-            // A diverged episode must never count as a good one.
-            logarithms += if scores.diverged > 0 { f64::INFINITY } else { scores.mean(0).ln() };
-        }
-        // The geometric mean: a factor counts the same at every number of agents.
-        let score = (logarithms / counts.len() as f64).exp();
+        let instances = self.train.validate_instances;
+        let request = Request { stream: Stream::Validate, ..Request::test(self.problem.agents, instances, self.seed) };
+        // A diverged episode has an infinite score: it never counts as a good one.
+        let score = evaluate::scores(&self.problem, &*self.policy, &self.average, &request, &self.threads)?.mean(0);
         if self.best.as_ref().is_none_or(|best| score < best.score) {
             self.best = Some(Best { score, update: self.update, theta: self.average.theta().to_vec() });
         }
-        score
+        Ok(score)
     }
 
     /// The parameters to be used: the best on validation, or the present ones before the first validation.
@@ -204,76 +205,70 @@ impl Trainer {
         params
     }
 
-    /// Bytes of recorded values.
-    pub fn bytes(&self) -> usize {
-        self.shards.iter().map(Rollout::bytes).sum()
+    /// The parameters as they are after the last update: their average, where one is kept.
+    pub fn last(&self) -> Params {
+        let mut params = self.average.clone();
+        params.refresh();
+        params
     }
 
-    /// The gradient of the last update or rehearsal, before clipping.
+    /// Bytes of recorded values.
+    pub fn bytes(&self) -> usize {
+        self.shards.iter().map(|shard| shard.rollout.bytes()).sum()
+    }
+
+    /// The gradient of the last update, before clipping.
     pub fn last_gradient(&self) -> &[Real] {
         &self.gradient
     }
 
     /// Calls `f` once on each of the run's threads.
     pub fn each_thread<T: Send>(&self, f: impl Fn() -> T + Sync) -> Vec<T> {
-        self.threads.broadcast(|_| f())
+        self.threads.broadcast(f)
     }
 
-    /// Repeats the work of one update without changing anything: for timing. The loss alone, or with its gradient.
-    pub fn rehearse(&mut self, with_gradient: bool) -> Result<f64, Error> {
-        if with_gradient {
-            return Ok(self.gradient()?.0);
-        }
+    /// Does the work of one update without changing anything, and gives its cost: to be timed.
+    pub fn time_update(&mut self) -> Result<f64, Error> {
+        Ok(self.gradient()?.iter().sum())
+    }
+
+    /// The same without the gradient, for the batch of the last update.
+    pub fn time_cost(&mut self) -> Result<f64, Error> {
         let Self { problem, policy, params, shards, threads, .. } = self;
-        let (problem, policy, params) = (&*problem, &**policy, &*params);
-        threads.install(|| {
-            shards.par_iter_mut().for_each(|shard| {
-                shard.forward(problem, policy, params, false, &mut |_| {});
-            });
+        let (problem, policy, params) = (&**problem, &**policy, &*params);
+        threads.for_each(shards, |_, shard| {
+            let control = Control::Policy(policy, params);
+            shard.outcome = shard.rollout.forward(problem, control, Wanted::default(), &mut |_| {}).outcome;
         });
-        Ok(self.shards.iter().flat_map(|s| &s.costs).sum::<f64>() / problem.config.train.batch as f64)
-    }
-}
-
-/// What training does to the agents of the last instance of a batch, so that the policy also knows other places and strengths.
-fn disturb(problem: &Problem, rng: &mut Rng, batch: &mut Batch) {
-    let TrainConfig { start_jitter, dropout, strength: [weakest, strongest], strength_share, .. } = problem.config.train;
-    let coordinates = batch.agents * problem.swarm.dimensions();
-    let lengths = &problem.stepper.grid().lengths;
-    let last = batch.xi.len() - coordinates;
-    if start_jitter > 0.0 {
-        for (i, xi) in batch.xi[last..].iter_mut().enumerate() {
-            let moved = *xi as f64 + rng.uniform(-start_jitter, start_jitter);
-            *xi = (moved as Real).clamp(0.0, lengths[i % lengths.len()]);
-        }
-        problem.swarm.settle(&mut batch.xi[last..]);
-    }
-    let first = batch.strength.len() - batch.agents;
-    if strongest > weakest && rng.uniform(0.0, 1.0) < strength_share {
-        batch.strength[first..].fill(rng.uniform(weakest.ln(), strongest.ln()).exp() as Real);
-    }
-    if dropout > 0.0 {
-        for strength in &mut batch.strength[first..] {
-            if rng.uniform(0.0, 1.0) < dropout {
-                *strength = 0.0;
-            }
-        }
+        Ok(self.add_up(false)?.iter().sum())
     }
 }
 
 /// Ticks of a training episode: the problem's, unless the recipe says fewer.
-fn training_ticks(problem: &Problem) -> usize {
-    match problem.config.train.ticks {
+pub fn training_ticks(problem: &Problem, train: &Train) -> usize {
+    match train.ticks {
         0 => problem.ticks,
         ticks => ticks.min(problem.ticks),
     }
 }
 
-/// Whether all segments of all shards are kept, and whether thriftily: the fastest that fits into the memory that may be used.
-fn keeps(problem: &Problem, policy: &dyn Policy, params: &Params, shards: usize) -> (bool, bool) {
-    let train = &problem.config.train;
-    let fits = |thrifty: bool| {
-        let bytes = episode_bytes(problem, policy, params, train.shard.min(train.batch), thrifty) * shards;
+/// Refuses a batch whose mere states do not fit into memory.
+fn afford(problem: &Problem, train: &Train) -> Result<(), Error> {
+    let features = problem.swarm.features();
+    let (nodes, agents) = (problem.stepper.grid().count() as f64, problem.agents as f64);
+    let state = nodes + agents * (problem.swarm.dimensions() + problem.swarm.action_width()) as f64;
+    let seen = if features.shared { features.patch.count() as f64 } else { agents * features.patch.count() as f64 };
+    let ticks = training_ticks(problem, train);
+    let kept = state * ticks.div_ceil(train.segment) as f64;
+    let recorded = (8.0 * nodes + 2.0 * seen + 300.0 * agents) * train.segment.min(ticks) as f64;
+    let what = format!("a batch of {} instances with {} agents over {ticks} ticks", train.batch, problem.agents);
+    memory::afford(&what, size_of::<Real>() as f64 * train.batch as f64 * (kept + recorded))
+}
+
+/// Whether all segments of all shards are kept, and whether what can be computed again is not: the fastest that fits into the memory that may be used.
+fn keeps(problem: &Problem, policy: &dyn Policy, params: &Params, train: &Train, shards: usize) -> (bool, bool) {
+    let fits = |rematerialise: bool| {
+        let bytes = episode_bytes(problem, policy, params, train, train.shard.min(train.batch), rematerialise) * shards;
         bytes <= train.memory_mb << 20
     };
     if fits(false) {
@@ -287,15 +282,19 @@ fn keeps(problem: &Problem, policy: &dyn Policy, params: &Params, shards: usize)
 }
 
 /// Bytes that recording a whole episode of `size` instances takes, from recording one segment.
-pub fn episode_bytes(problem: &Problem, policy: &dyn Policy, params: &Params, size: usize, thrifty: bool) -> usize {
-    let train = &problem.config.train;
-    let ticks = training_ticks(problem);
+pub fn episode_bytes(
+    problem: &Problem,
+    policy: &dyn Policy,
+    params: &Params,
+    train: &Train,
+    size: usize,
+    rematerialise: bool,
+) -> usize {
+    let ticks = training_ticks(problem, train);
     let segment = train.segment.min(ticks);
-    let agents = problem.config.swarm.agents;
-    let mut probe = Rollout::new(segment, segment, true, agents).thrifty(thrifty);
-    let xi = problem.swarm.start(agents);
-    let zero = vec![0.0; problem.stepper.grid().count()];
-    (0..size).for_each(|_| probe.batch.push(&zero, &zero, &xi));
-    probe.forward(problem, policy, params, true, &mut |_| {});
+    let mut probe = Rollout::new(segment, segment, true, problem.agents).rematerialise(rematerialise);
+    let (places, zero) = (problem.swarm.start(problem.agents), vec![0.0; problem.stepper.grid().count()]);
+    (0..size).for_each(|_| probe.batch.push(&zero, &zero, &places));
+    probe.forward(problem, Control::Policy(policy, params), Wanted::PARAMS, &mut |_| {});
     probe.bytes() * ticks.div_ceil(segment)
 }

@@ -1,13 +1,13 @@
 //! Learning rates.
 
-use crate::config::TrainConfig;
+use crate::recipe::{Schedule, Train};
 
 /// The learning rate of update `step` (from 0).
-pub fn rate(train: &TrainConfig, step: usize) -> f64 {
-    let TrainConfig { rate, rate_start, rate_end, warmup, half_life, updates, .. } = *train;
+pub fn rate(train: &Train, step: usize) -> f64 {
+    let Train { rate, rate_start, rate_end, warmup, half_life, updates, .. } = *train;
     let step = step as f64;
-    match train.schedule.as_str() {
-        "warmup-cosine" => {
+    match train.schedule {
+        Schedule::WarmupCosine => {
             let warmup = warmup as f64;
             if step < warmup {
                 return rate_start + (rate - rate_start) * step / warmup;
@@ -15,21 +15,20 @@ pub fn rate(train: &TrainConfig, step: usize) -> f64 {
             let part = ((step - warmup) / (updates as f64 - warmup).max(1.0)).min(1.0);
             rate_end + (rate - rate_end) * 0.5 * (1.0 + (std::f64::consts::PI * part).cos())
         }
-        _ => rate * 0.5f64.powf(step / half_life),
+        Schedule::Exp => rate * 0.5f64.powf(step / half_life),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::problem::{Preset, defaults};
 
     #[test]
     fn rates_at_the_corners() {
-        let mut train = defaults("heat1d", Preset::Paper).unwrap().train;
+        let mut train = Train::default();
         assert_eq!(rate(&train, 0), 1e-3);
         assert!((rate(&train, 2000) - 5e-4).abs() < 1e-12);
-        train.schedule = "warmup-cosine".into();
+        train.schedule = Schedule::WarmupCosine;
         (train.rate_start, train.rate, train.rate_end, train.warmup, train.updates) = (5e-4, 1e-3, 1e-5, 50, 500);
         assert_eq!(rate(&train, 0), 5e-4);
         assert!((rate(&train, 25) - 7.5e-4).abs() < 1e-12);

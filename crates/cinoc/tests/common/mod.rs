@@ -1,28 +1,53 @@
 //! Small problems for tests.
 #![allow(dead_code)]
 
-use cinoc::config::Overlay;
 use cinoc::problem::{Preset, Problem};
-use cinoc::random::{Rng, Stream};
+use cinoc::random::{Rng, Stream, Use};
+use cinoc::registry::Parts;
 use cinoc::rollout::Rollout;
-use cinoc::task::Use;
-use cinoc::{Config, Real};
+use cinoc::settings::Overlay;
+use cinoc::{Config, Real, Registry};
 use cinoc_tape::check::{Function, Point, noise, pull_back};
 
-/// The paper's settings with changes, made cheaper where that is not what is tested: narrow convolutions, few substeps, short free runs.
+/// The paper's settings with changes.
+pub fn paper(problem: &str, changes: &[&str]) -> Config {
+    let overlay = Overlay::from_pairs(changes).expect("changes");
+    Registry::builtin().config(problem, Preset::Paper, &overlay).expect("a configuration")
+}
+
+/// The same, made cheaper where that is not what is tested: narrow convolutions, few substeps, short free runs.
 pub fn config(problem: &str, changes: &[&str]) -> Config {
-    let mut overlay = Overlay::default();
-    changes.iter().for_each(|c| overlay.set(c).expect("a change"));
-    let mut config = Problem::configure(problem, Preset::Paper, &overlay).expect("a configuration");
-    cinoc::inspect::hasten(&mut config);
-    config.policy.convolutions.iter_mut().for_each(|channels| *channels = 4);
-    config.physics.get_mut("substeps").into_iter().for_each(|substeps| *substeps = 4.0);
-    config
+    let registry = Registry::builtin();
+    let config = registry.shrink(&paper(problem, &[])).expect("a configuration");
+    let mut all: Vec<&str> = Vec::new();
+    if config.get("policy.convolutions").and_then(|list| list.as_array()).is_some_and(|list| !list.is_empty()) {
+        all.push("policy.convolutions=[4, 4]");
+    }
+    if config.get("physics.substeps").is_some() {
+        all.push("physics.substeps=4");
+    }
+    all.extend(changes);
+    registry.change(&config, &Overlay::from_pairs(all).expect("changes")).expect("a configuration")
+}
+
+/// Everything that a configuration describes.
+pub fn parts(config: &Config) -> Parts {
+    Registry::builtin().parts(config).expect("a problem")
+}
+
+/// A problem of [`config`].
+pub fn problem(name: &str, changes: &[&str]) -> Problem {
+    Registry::builtin().build(&config(name, changes)).expect("a problem")
+}
+
+/// Names of all problems.
+pub fn names() -> Vec<&'static str> {
+    Registry::builtin().problems().collect()
 }
 
 /// A rollout of the first `size` training instances.
 pub fn rollout(problem: &Problem, size: usize, segment: usize, keep: bool) -> Rollout {
-    let agents = problem.config.swarm.agents;
+    let agents = problem.agents;
     let mut rollout = Rollout::new(problem.ticks, segment, keep, agents);
     let xi = problem.swarm.start(agents);
     for i in 0..size {

@@ -1,13 +1,16 @@
 //! States on the attractor of a chaotic equation: made once, kept in a file, and drawn from.
 
 use crate::Real;
-use crate::random::{Rng, Stream};
-use crate::run::cache;
-use crate::task::Use;
+use crate::disk::cache;
+use crate::random::{Rng, Stream, Use};
 use cinoc_pde::sampler::{refine, settle};
 use cinoc_pde::{Grid, Stepper};
-use std::sync::OnceLock;
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+/// Raise this whenever a change of a solver gives other states from the same recipe: kept files then no longer count.
+const VERSION: u32 = 2;
 
 /// Draws the field a free run starts from.
 pub type Begin = Box<dyn Fn(&mut Rng) -> Vec<Real> + Send + Sync>;
@@ -28,16 +31,16 @@ pub struct Recipe {
     pub apart: usize,
     /// States of each run.
     pub per_run: usize,
-    /// States for training, validation and test. No run gives states for two of them.
+    /// States for training, validation and test, of each seed. No run gives states for two of them, nor for two seeds.
     pub sizes: [usize; 3],
     /// What a mirror image does to the sign of the field: 1, or −1 if the equation holds for the mirror image of −z only.
     pub mirror: Real,
 }
 
-/// Three sets of states of one equation, each made when first needed.
-pub struct Pool {
+/// Sets of states of one equation: one for each use and seed, made when first needed.
+pub struct Attractor {
     recipe: Recipe,
-    sets: [OnceLock<Vec<Real>>; 3],
+    sets: Mutex<HashMap<(Use, u64), Arc<OnceLock<Arc<[Real]>>>>>,
 }
 
 /// All uses, in the order of the sets.
@@ -46,14 +49,14 @@ pub const USES: [Use; 3] = [Use::Training, Use::Validation, Use::Test];
 /// Steps between two reports of progress.
 const PIECE: usize = 500;
 
-impl Pool {
+impl Attractor {
     /// Empty sets.
     ///
     /// # Panics
     /// Unless there is a state for each use and every run gives one.
     pub fn new(recipe: Recipe) -> Self {
         assert!(recipe.per_run > 0 && recipe.sizes.iter().all(|&size| size > 0), "every use needs a state");
-        Self { recipe, sets: Default::default() }
+        Self { recipe, sets: Mutex::default() }
     }
 
     /// How many states a set has.
@@ -62,27 +65,30 @@ impl Pool {
     }
 
     /// All states of a set, one after the other; they are made or read from the disk if need be.
-    pub fn states(&self, purpose: Use) -> &[Real] {
-        self.make(purpose, &|_| {})
+    pub fn states(&self, purpose: Use, seed: u64) -> Arc<[Real]> {
+        self.make(purpose, seed, &|_| {})
     }
 
     /// The same, telling `progress` the share that is done.
-    pub fn make(&self, purpose: Use, progress: &(dyn Fn(f64) + Sync)) -> &[Real] {
-        self.sets[purpose as usize].get_or_init(|| {
+    pub fn make(&self, purpose: Use, seed: u64, progress: &(dyn Fn(f64) + Sync)) -> Arc<[Real]> {
+        let set = self.sets.lock().unwrap_or_else(PoisonError::into_inner).entry((purpose, seed)).or_default().clone();
+        let made = set.get_or_init(|| {
             let Recipe { name, stepper, settle, apart, per_run, .. } = &self.recipe;
             let (grid, size) = (stepper.grid(), self.size(purpose));
             let key = format!(
-                "{name}; {:?} nodes on {:?}; {settle} + {apart} steps of {}, {per_run} per run, {size} for {purpose:?}",
+                "{name}, version {VERSION}; {:?} nodes on {:?}; {settle} + {apart} steps of {} in {} substeps, {per_run} per run, {size} for {purpose:?} of seed {seed}",
                 grid.nodes,
                 grid.lengths,
-                stepper.dt()
+                stepper.dt(),
+                stepper.substeps(),
             );
-            cache::numbers(&key, size * grid.count(), || self.compute(purpose, progress))
-        })
+            cache::numbers(&key, size * grid.count(), || self.compute(purpose, seed, progress)).into()
+        });
+        made.clone()
     }
 
     /// Runs the equation for one set.
-    fn compute(&self, purpose: Use, progress: &(dyn Fn(f64) + Sync)) -> Vec<Real> {
+    fn compute(&self, purpose: Use, seed: u64, progress: &(dyn Fn(f64) + Sync)) -> Vec<Real> {
         let Recipe { stepper, settle: first, apart, per_run, .. } = &self.recipe;
         let (nodes, size) = (stepper.grid().count(), self.size(purpose));
         let runs = size.div_ceil(*per_run);
@@ -100,7 +106,7 @@ impl Pool {
         };
         let run_chunk = |chunk: usize| {
             let members = chunk * together..((chunk + 1) * together).min(runs);
-            let mut fields: Vec<Real> = members.flat_map(|run| self.start(purpose, run)).collect();
+            let mut fields: Vec<Real> = members.flat_map(|run| self.start(purpose, seed, run)).collect();
             let mut states = Vec::new();
             for k in 0..*per_run {
                 advance(&mut fields, if k == 0 { *first } else { *apart });
@@ -130,22 +136,20 @@ impl Pool {
     }
 
     /// Where a run of a set starts.
-    fn start(&self, purpose: Use, run: usize) -> Vec<Real> {
-        (self.recipe.begin)(&mut Rng::new(purpose as u64, Stream::Pool, run as u64))
+    fn start(&self, purpose: Use, seed: u64, run: usize) -> Vec<Real> {
+        (self.recipe.begin)(&mut Rng::new(seed, Stream::Attractor, (purpose as u64) << 48 | run as u64))
     }
 
-    /// A state. For training, any, moved and mirrored as the equation does not mind; for scores, one after the other in an order that
-    /// depends on the seed, and moved only once all have been seen.
+    /// A state of the generator's seed. For training, any, moved and mirrored as the equation does not mind; for scores, one after the other,
+    /// and moved only once all have been seen.
     pub fn draw(&self, rng: &mut Rng, purpose: Use) -> Vec<Real> {
         let (size, nodes) = (self.size(purpose), self.recipe.stepper.grid().count());
         let (chosen, again) = match purpose {
             Use::Training => (below(rng, size), true),
-            _ => {
-                let order = Rng::new(rng.seed, Stream::Order, purpose as u64).choose(size, size);
-                (order[rng.index as usize % size], rng.index as usize >= size)
-            }
+            _ => (rng.index as usize % size, rng.index as usize >= size),
         };
-        let (grid, state) = (self.recipe.stepper.grid(), &self.states(purpose)[chosen * nodes..][..nodes]);
+        let (grid, states) = (self.recipe.stepper.grid(), self.states(purpose, rng.seed));
+        let state = &states[chosen * nodes..][..nodes];
         let state = if again { moved(grid, state, self.recipe.mirror, rng) } else { state.to_vec() };
         refine(grid, &self.recipe.shown_on, &state)
     }

@@ -1,0 +1,257 @@
+//! A batch of episodes as a thing to step: what evaluation, receding horizons, reinforcement learning, Python and a browser sit on.
+//!
+//! ```
+//! use cinoc::env::Env;
+//! use cinoc::problem::Preset;
+//! use cinoc::random::Stream;
+//! use cinoc::rollout::Beginning;
+//! use cinoc::settings::Overlay;
+//! use cinoc::{Registry, threads::Threads};
+//! use std::sync::Arc;
+//!
+//! let registry = Registry::builtin();
+//! let config = registry.config("heat1d", Preset::Tuned, &Overlay::default())?;
+//! let problem = Arc::new(registry.build(&config)?);
+//! let mut env = Env::new(problem.clone(), 4, 8, Threads::one())?;
+//! env.reset(&[true; 4], &mut |i| Beginning::drawn(&problem, 8, 0, Stream::Train, i));
+//! let actions = vec![0.0; env.actions()];
+//! let step = env.step(&actions);
+//! assert!(step.cost.iter().all(|cost| *cost > 0.0) && !step.done[0]);
+//! # Ok::<(), cinoc::Error>(())
+//! ```
+
+mod contract;
+mod shard;
+
+pub use contract::assert_replayable;
+
+use crate::policy::Policy;
+use crate::rollout::Beginning;
+use crate::swarm::Features;
+use crate::threads::Threads;
+use crate::{Error, Problem, Real, memory};
+use cinoc_tape::Params;
+use shard::{Driver, Shard};
+use std::sync::Arc;
+
+/// Instances that are computed together: few enough to stay in the cache.
+const TOGETHER: usize = 8;
+
+/// Episodes of one problem side by side, each at a tick of its own.
+pub struct Env {
+    problem: Arc<Problem>,
+    threads: Threads,
+    agents: usize,
+    shards: Vec<Shard>,
+    /// What the last step gave, `[terms, instances]` and `[instances]`.
+    terms: Vec<Real>,
+    cost: Vec<f64>,
+    done: Vec<bool>,
+    diverged: Vec<bool>,
+}
+
+/// What one step gave.
+#[derive(Debug)]
+pub struct Step<'a> {
+    /// Each term of the stage cost, without its weight, `[terms, instances]`; zero for episodes that were over before.
+    pub terms: &'a [Real],
+    /// The weighted sum of the terms at this tick, `[instances]`: they add up to the cost of an episode.
+    pub cost: &'a [f64],
+    /// Which episodes are over: all ticks made, or diverged.
+    pub done: &'a [bool],
+    /// Which episodes have diverged: a number is no longer finite. They stay as they are until they are reset.
+    pub diverged: &'a [bool],
+}
+
+/// Everything that changes while episodes go on; what [`Env::snapshot`] gives and [`Env::restore`] takes.
+#[derive(Clone, PartialEq)]
+pub struct EnvState(Vec<shard::Episodes>);
+
+impl Env {
+    /// `instances` episodes of `agents` agents each. Every one of them has to be [`reset`](Self::reset) before the first step.
+    pub fn new(problem: Arc<Problem>, instances: usize, agents: usize, threads: Threads) -> Result<Self, Error> {
+        if instances == 0 || agents == 0 {
+            return Err(Error::bad("instances and agents", format!("{instances} and {agents}"), "1 or more each"));
+        }
+        let (nodes, features) = (problem.stepper.grid().count() as f64, problem.swarm.features());
+        let seen = features.patch.count() as f64 / if features.shared { agents as f64 } else { 1.0 };
+        let each = 12.0 * nodes + agents as f64 * (2.0 * seen + 500.0);
+        memory::afford(&format!("{instances} episodes of {agents} agents"), size_of::<Real>() as f64 * instances as f64 * each)?;
+        let sizes = (0..instances).step_by(TOGETHER).map(|first| TOGETHER.min(instances - first));
+        Ok(Self {
+            shards: sizes.map(|size| Shard::new(&problem, size, agents)).collect(),
+            terms: vec![0.0; problem.task.terms().len() * instances],
+            cost: vec![0.0; instances],
+            done: vec![true; instances],
+            diverged: vec![false; instances],
+            problem,
+            threads,
+            agents,
+        })
+    }
+
+    /// The same, but with `yes` measures that take long are made too: for reports.
+    pub fn thorough(mut self, yes: bool) -> Self {
+        self.shards.iter_mut().for_each(|shard| shard.thorough = yes);
+        self
+    }
+
+    /// The problem.
+    pub fn problem(&self) -> &Arc<Problem> {
+        &self.problem
+    }
+
+    /// How many episodes there are.
+    pub fn instances(&self) -> usize {
+        self.cost.len()
+    }
+
+    /// Agents of each.
+    pub fn agents(&self) -> usize {
+        self.agents
+    }
+
+    /// Numbers in the actions of one step: `[instances, agents, k]`.
+    pub fn actions(&self) -> usize {
+        self.instances() * self.agents * self.problem.swarm.action_width()
+    }
+
+    /// The kind and the sizes of what agents are shown.
+    pub fn features(&self) -> Features {
+        self.problem.swarm.features()
+    }
+
+    /// Starts those episodes anew that are marked in `which`; `from` says where.
+    ///
+    /// # Panics
+    /// If a beginning does not fit the grid or the number of agents.
+    pub fn reset(&mut self, which: &[bool], from: &mut dyn FnMut(usize) -> Beginning) {
+        assert_eq!(which.len(), self.instances(), "one mark per instance");
+        for i in (0..which.len()).filter(|&i| which[i]) {
+            self.shards[i / TOGETHER].reset(&self.problem, i % TOGETHER, &from(i));
+            (self.done[i], self.diverged[i]) = (false, false);
+        }
+    }
+
+    /// What agents see, into arrays of the caller: the view, `[instances, agents, p]` (or `[instances, p]` where all agents of an instance share one),
+    /// and the features of their positions, `[instances, agents, q]`; sizes as in [`features`](Self::features).
+    pub fn observe(&mut self, view: &mut [Real], position: &mut [Real]) {
+        let (instances, features) = (self.instances(), self.features());
+        let per_view = features.patch.count() * if features.shared { 1 } else { self.agents };
+        let per_position = features.position * self.agents;
+        assert_eq!((view.len(), position.len()), (instances * per_view, instances * per_position), "room for what is seen");
+        let views = view.chunks_mut(TOGETHER * per_view).zip(position.chunks_mut(TOGETHER * per_position));
+        for (shard, (view, position)) in self.shards.iter_mut().zip(views) {
+            shard.observe(&self.problem, view, position);
+        }
+    }
+
+    /// One tick with given actions, `[instances, agents, k]`, in the units of the actuators. Limits and safety hold for them.
+    pub fn step(&mut self, actions: &[Real]) -> Step<'_> {
+        assert_eq!(actions.len(), self.actions(), "actions of all agents");
+        let each = actions.len() / self.instances() * TOGETHER;
+        let problem = &*self.problem;
+        self.threads.for_each(&mut self.shards, |s, shard| {
+            let to = ((s + 1) * each).min(actions.len());
+            shard.tick(problem, Driver::Actions(&actions[s * each..to]));
+        });
+        self.collect()
+    }
+
+    /// `ticks` ticks driven by a policy; `watch` sees each.
+    pub fn run(&mut self, policy: &dyn Policy, params: &Params, ticks: usize, watch: &mut dyn FnMut(&Self)) {
+        self.shards.iter_mut().for_each(Shard::new_policy);
+        let problem = self.problem.clone();
+        for _ in 0..ticks {
+            self.threads.for_each(&mut self.shards, |_, shard| shard.tick(&problem, Driver::Policy(policy, params)));
+            self.collect();
+            watch(self);
+        }
+    }
+
+    /// Gathers what a tick gave.
+    fn collect(&mut self) -> Step<'_> {
+        let (instances, count) = (self.instances(), self.problem.task.terms().len());
+        for (s, shard) in self.shards.iter().enumerate() {
+            let first = s * TOGETHER;
+            for i in 0..shard.size() {
+                (self.cost[first + i], self.done[first + i], self.diverged[first + i]) = shard.result(i);
+                for term in 0..count {
+                    self.terms[term * instances + first + i] = shard.term(term, i);
+                }
+            }
+        }
+        Step { terms: &self.terms, cost: &self.cost, done: &self.done, diverged: &self.diverged }
+    }
+
+    /// What the last step gave.
+    pub fn last(&self) -> Step<'_> {
+        Step { terms: &self.terms, cost: &self.cost, done: &self.done, diverged: &self.diverged }
+    }
+
+    fn at(&self, i: usize) -> (&Shard, usize) {
+        (&self.shards[i / TOGETHER], i % TOGETHER)
+    }
+
+    /// The field of an instance.
+    pub fn field(&self, i: usize) -> &[Real] {
+        let (shard, i) = self.at(i);
+        shard.field(i)
+    }
+
+    /// The field that an instance should reach.
+    pub fn target(&self, i: usize) -> &[Real] {
+        let (shard, i) = self.at(i);
+        shard.target(i)
+    }
+
+    /// The positions of the agents of an instance, `[agents, d]`.
+    pub fn positions(&self, i: usize) -> &[Real] {
+        let (shard, i) = self.at(i);
+        shard.positions(i)
+    }
+
+    /// The last action of the agents of an instance as it was carried out, `[agents, k]`; zero before the first.
+    pub fn action(&self, i: usize) -> &[Real] {
+        let (shard, i) = self.at(i);
+        shard.action(i)
+    }
+
+    /// Ticks that an instance has made.
+    pub fn tick(&self, i: usize) -> usize {
+        let (shard, i) = self.at(i);
+        shard.ticks_made(i)
+    }
+
+    /// What has been measured of an instance, in the order of the task's measures; the first is the score, known once the episode is over.
+    pub fn measures(&self, i: usize) -> &[f64] {
+        let (shard, i) = self.at(i);
+        shard.measures(i)
+    }
+
+    /// The strength of each agent of an instance: 1, or 0 if it is dead.
+    pub fn strength(&self, i: usize) -> &[Real] {
+        let (shard, i) = self.at(i);
+        shard.strength(i)
+    }
+
+    /// Changes the strength of an agent from the next tick on; 0 kills it.
+    pub fn set_strength(&mut self, i: usize, agent: usize, strength: Real) {
+        self.shards[i / TOGETHER].set_strength(i % TOGETHER, agent, strength);
+    }
+
+    /// Everything as it is now.
+    pub fn snapshot(&self) -> EnvState {
+        EnvState(self.shards.iter().map(Shard::episodes).collect())
+    }
+
+    /// Everything as it was then.
+    ///
+    /// # Panics
+    /// If the snapshot is of an environment of another size.
+    pub fn restore(&mut self, state: &EnvState) {
+        assert_eq!(self.shards.len(), state.0.len(), "a snapshot of as many episodes");
+        self.shards.iter_mut().zip(&state.0).for_each(|(shard, episodes)| shard.set_episodes(episodes));
+        self.collect();
+    }
+}

@@ -1,0 +1,360 @@
+//! A few episodes that are computed together.
+
+use crate::policy::{Declared, Policy};
+use crate::random::{Rng, Stream};
+use crate::rollout::{Beginning, Decide, Given, Inputs, State, tick};
+use crate::task::Status;
+use crate::{Problem, Real};
+use cinoc_tape::{Memory, Params, Tape, VarId};
+
+/// Who decides in a tick.
+#[derive(Clone, Copy)]
+pub enum Driver<'a> {
+    Policy(&'a dyn Policy, &'a Params),
+    Actions(&'a [Real]),
+}
+
+impl<'a> Driver<'a> {
+    fn shared(self) -> &'a [Real] {
+        if let Self::Policy(_, params) = self { params.shared() } else { &[] }
+    }
+
+    fn declared(self) -> Declared {
+        if let Self::Policy(policy, _) = self { policy.declared() } else { Declared::default() }
+    }
+}
+
+/// Everything that changes while episodes go on.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Episodes {
+    start: Vec<Real>,
+    target: Vec<Real>,
+    z: Vec<Real>,
+    xi: Vec<Real>,
+    previous: Vec<Real>,
+    memory: Vec<Real>,
+    strength: Vec<Real>,
+    /// Tick and agent, of each instance.
+    deaths: Vec<Vec<(usize, usize)>>,
+    noise: Vec<u64>,
+    ticks: Vec<usize>,
+    measures: Vec<f64>,
+    terms: Vec<Real>,
+    cost: Vec<f64>,
+    done: Vec<bool>,
+    diverged: Vec<bool>,
+}
+
+/// A recorded tick, to be replayed.
+#[derive(Default)]
+struct Recorded {
+    valid: bool,
+    model: Memory,
+    again: Memory,
+    /// Leaves that differ from tick to tick, in the order of recording.
+    leaves: Vec<VarId>,
+    /// Field, positions, action, memory after the tick.
+    after: [Option<VarId>; 4],
+    terms: Vec<VarId>,
+}
+
+/// A few episodes that are computed together.
+pub struct Shard {
+    agents: usize,
+    /// Whether measures that take long are made too.
+    pub thorough: bool,
+    episodes: Episodes,
+    by_actions: Recorded,
+    by_policy: Recorded,
+    /// What differs from tick to tick, one after the other.
+    inputs: Vec<Real>,
+    sight: Memory,
+}
+
+impl Shard {
+    pub fn new(problem: &Problem, size: usize, agents: usize) -> Self {
+        let (nodes, swarm) = (problem.stepper.grid().count(), &problem.swarm);
+        let episodes = Episodes {
+            start: vec![0.0; size * nodes],
+            target: vec![0.0; size * nodes],
+            z: vec![0.0; size * nodes],
+            xi: vec![0.0; size * agents * swarm.dimensions()],
+            previous: vec![0.0; size * agents * swarm.action_width()],
+            memory: Vec::new(),
+            strength: vec![1.0; size * agents],
+            deaths: vec![Vec::new(); size],
+            noise: vec![0; size],
+            ticks: vec![0; size],
+            measures: vec![0.0; size * problem.task.measures().len()],
+            terms: vec![0.0; size * problem.task.terms().len()],
+            cost: vec![0.0; size],
+            done: vec![true; size],
+            diverged: vec![false; size],
+        };
+        let (by_actions, by_policy) = Default::default();
+        Self { agents, thorough: false, episodes, by_actions, by_policy, inputs: Vec::new(), sight: Memory::default() }
+    }
+
+    pub fn size(&self) -> usize {
+        self.episodes.ticks.len()
+    }
+
+    /// Instance `i` of an array over instances.
+    fn part<'a, T>(&self, x: &'a [T], i: usize) -> &'a [T] {
+        let n = x.len() / self.size();
+        &x[i * n..(i + 1) * n]
+    }
+
+    pub fn reset(&mut self, problem: &Problem, i: usize, from: &Beginning) {
+        let size = self.size();
+        let e = &mut self.episodes;
+        let place = |x: &mut Vec<Real>, values: &[Real], what: &str| {
+            let n = x.len() / size;
+            assert_eq!(values.len(), n, "{what} of {} numbers where there are {n}", values.len());
+            x[i * n..(i + 1) * n].copy_from_slice(values);
+        };
+        place(&mut e.start, &from.start, "a start");
+        place(&mut e.z, &from.start, "a start");
+        place(&mut e.target, &from.target, "a target");
+        place(&mut e.xi, &from.places, "places");
+        let clear = |x: &mut [Real], value: Real| {
+            let n = x.len() / size;
+            x[i * n..(i + 1) * n].fill(value);
+        };
+        clear(&mut e.previous, 0.0);
+        clear(&mut e.memory, 0.0);
+        clear(&mut e.strength, 1.0);
+        clear(&mut e.terms, 0.0);
+        let measures = problem.task.measures().len();
+        e.measures[i * measures..(i + 1) * measures].fill(0.0);
+        e.deaths[i].clone_from(&from.deaths);
+        (e.noise[i], e.ticks[i], e.cost[i], e.done[i], e.diverged[i]) = (from.noise, 0, 0.0, false, false);
+        // Targets and places that never change are part of a recording.
+        (self.by_actions.valid, self.by_policy.valid) = (false, false);
+    }
+
+    /// What follows from parameters is part of a recording too: it holds only while they do.
+    pub fn new_policy(&mut self) {
+        self.by_policy.valid = false;
+    }
+
+    pub fn tick(&mut self, problem: &Problem, driver: Driver) {
+        let declared = driver.declared();
+        self.episodes.memory.resize(self.size() * self.agents * declared.memory, 0.0);
+        self.gather(problem, driver, declared);
+        let recorded = match driver {
+            Driver::Policy(..) => &mut self.by_policy,
+            Driver::Actions(_) => &mut self.by_actions,
+        };
+        let fresh = !recorded.valid || !recorded.model.replayable();
+        if fresh {
+            record(recorded, problem, driver, &self.episodes, &self.inputs, self.agents);
+        } else {
+            replay(recorded, problem, driver, &self.episodes, &self.inputs);
+        }
+        let memory = if fresh { &recorded.model } else { &recorded.again };
+        let e = &mut self.episodes;
+        for (to, id) in [&mut e.z, &mut e.xi, &mut e.previous, &mut e.memory].into_iter().zip(recorded.after) {
+            if let Some(id) = id {
+                to.copy_from_slice(memory.value(driver.shared(), id));
+            }
+        }
+        let size = e.ticks.len();
+        for (term, id) in recorded.terms.iter().enumerate() {
+            e.terms[term * size..][..size].copy_from_slice(memory.value(driver.shared(), *id));
+        }
+        (0..size).for_each(|i| self.conclude(problem, i));
+    }
+
+    /// Gathers what differs from tick to tick besides the state, in the order of recording.
+    fn gather(&mut self, problem: &Problem, driver: Driver, declared: Declared) {
+        let (e, agents) = (&mut self.episodes, self.agents);
+        for (i, deaths) in e.deaths.iter().enumerate() {
+            deaths.iter().filter(|(from, _)| *from == e.ticks[i]).for_each(|(_, agent)| e.strength[i * agents + agent] = 0.0);
+        }
+        self.inputs.clear();
+        self.inputs.extend_from_slice(&e.strength);
+        for (&seed, &tick) in e.noise.iter().zip(&e.ticks).filter(|_| declared.noise > 0) {
+            let mut rng = Rng::new(seed, Stream::Noise, tick as u64);
+            self.inputs.extend((0..agents * declared.noise).map(|_| rng.normal() as Real));
+        }
+        if declared.clock {
+            self.inputs.extend(e.ticks.iter().map(|&tick| tick as Real / problem.ticks as Real));
+        }
+        if let Driver::Actions(actions) = driver {
+            self.inputs.extend_from_slice(actions);
+        }
+    }
+
+    /// Counts the tick of an instance: cost, measures, whether it is over. What was over before stays as it was.
+    fn conclude(&mut self, problem: &Problem, i: usize) {
+        let (size, ticks) = (self.size(), problem.ticks);
+        let e = &mut self.episodes;
+        let terms = problem.task.terms().len();
+        if e.done[i] {
+            e.cost[i] = 0.0;
+            (0..terms).for_each(|term| e.terms[term * size + i] = 0.0);
+            return;
+        }
+        e.ticks[i] += 1;
+        e.cost[i] = (0..terms).map(|term| problem.task.weight(term, e.ticks[i], ticks) * e.terms[term * size + i] as f64).sum();
+        let nodes = e.z.len() / size;
+        let z = &e.z[i * nodes..(i + 1) * nodes];
+        let finite = e.cost[i].is_finite() && z.iter().fold(true, |all, z| all & z.is_finite());
+        e.diverged[i] = !finite;
+        e.done[i] = e.ticks[i] == ticks || !finite;
+        if finite {
+            let places = e.xi.len() / size;
+            let status = Status {
+                tick: e.ticks[i],
+                ticks,
+                start: &e.start[i * nodes..(i + 1) * nodes],
+                z,
+                target: &e.target[i * nodes..(i + 1) * nodes],
+                xi: &e.xi[i * places..(i + 1) * places],
+                thorough: self.thorough,
+            };
+            let width = e.measures.len() / size;
+            problem.task.measure(&status, &mut e.measures[i * width..(i + 1) * width]);
+        }
+    }
+
+    pub fn observe(&mut self, problem: &Problem, view: &mut [Real], position: &mut [Real]) {
+        let (size, agents, e) = (self.size(), self.agents, &self.episodes);
+        let tape = Tape::new(std::mem::take(&mut self.sight), &[]).thrifty(true);
+        {
+            let (field, rank) = field_shape(problem, size);
+            let [z, target] = [&e.z, &e.target].map(|x| tape.given(&field[..rank], x));
+            let xi = tape.given([size, agents, problem.swarm.dimensions()], &e.xi);
+            let seen = problem.swarm.observe(z, target, xi);
+            seen.patch().read(|values| view.copy_from_slice(values));
+            seen.position.read(|values| position.copy_from_slice(values));
+        }
+        self.sight = tape.into_memory();
+    }
+
+    pub fn result(&self, i: usize) -> (f64, bool, bool) {
+        (self.episodes.cost[i], self.episodes.done[i], self.episodes.diverged[i])
+    }
+
+    pub fn term(&self, term: usize, i: usize) -> Real {
+        self.episodes.terms[term * self.size() + i]
+    }
+
+    pub fn field(&self, i: usize) -> &[Real] {
+        self.part(&self.episodes.z, i)
+    }
+
+    pub fn target(&self, i: usize) -> &[Real] {
+        self.part(&self.episodes.target, i)
+    }
+
+    pub fn positions(&self, i: usize) -> &[Real] {
+        self.part(&self.episodes.xi, i)
+    }
+
+    pub fn action(&self, i: usize) -> &[Real] {
+        self.part(&self.episodes.previous, i)
+    }
+
+    pub fn strength(&self, i: usize) -> &[Real] {
+        self.part(&self.episodes.strength, i)
+    }
+
+    pub fn measures(&self, i: usize) -> &[f64] {
+        self.part(&self.episodes.measures, i)
+    }
+
+    pub fn ticks_made(&self, i: usize) -> usize {
+        self.episodes.ticks[i]
+    }
+
+    pub fn set_strength(&mut self, i: usize, agent: usize, strength: Real) {
+        self.episodes.strength[i * self.agents + agent] = strength;
+    }
+
+    pub fn episodes(&self) -> Episodes {
+        self.episodes.clone()
+    }
+
+    pub fn set_episodes(&mut self, episodes: &Episodes) {
+        assert_eq!(self.size(), episodes.ticks.len(), "a snapshot of as many episodes");
+        self.episodes.clone_from(episodes);
+        (self.by_actions.valid, self.by_policy.valid) = (false, false);
+    }
+}
+
+/// The shape of a batch of fields, and its rank.
+fn field_shape(problem: &Problem, size: usize) -> ([usize; 4], usize) {
+    let nodes = &problem.stepper.grid().nodes;
+    let mut field = [size; 4];
+    field[1..=nodes.len()].copy_from_slice(nodes);
+    (field, nodes.len() + 1)
+}
+
+/// Records a tick.
+fn record(recorded: &mut Recorded, problem: &Problem, driver: Driver, e: &Episodes, inputs: &[Real], agents: usize) {
+    let (size, declared) = (e.ticks.len(), driver.declared());
+    let (d, width) = (problem.swarm.dimensions(), problem.swarm.action_width());
+    recorded.again.release();
+    recorded.leaves.clear();
+    recorded.terms.clear();
+    let tape = Tape::new(std::mem::take(&mut recorded.model), driver.shared()).thrifty(true);
+    {
+        let (field, rank) = field_shape(problem, size);
+        let field = &field[..rank];
+        let Recorded { leaves, terms, .. } = &mut *recorded;
+        let mut leaf = |shape: &[usize], x: &[Real]| {
+            let var = tape.given(shape, x);
+            leaves.push(var.id());
+            var
+        };
+        let z = leaf(field, &e.z);
+        let xi = match problem.swarm.moves() {
+            true => leaf(&[size, agents, d], &e.xi),
+            false => tape.constant([size, agents, d], &e.xi),
+        };
+        let previous = leaf(&[size, agents, width], &e.previous);
+        let memory = (declared.memory > 0).then(|| leaf(&[size, agents, declared.memory], &e.memory));
+        let [start, target] = [&e.start, &e.target].map(|x| tape.constant(field, x));
+        let mut rest = inputs;
+        let mut next = |shape: &[usize]| {
+            let (values, after) = rest.split_at(shape.iter().product());
+            rest = after;
+            leaf(shape, values)
+        };
+        let strength = next(&[size, agents]);
+        let decide = match driver {
+            Driver::Policy(policy, params) => Decide::Policy {
+                policy,
+                theta: params.leaves(&tape, false),
+                inputs: Inputs {
+                    noise: (declared.noise > 0).then(|| next(&[size, agents, declared.noise])),
+                    clock: declared.clock.then(|| next(&[size, 1])),
+                },
+            },
+            Driver::Actions(_) => Decide::Action(next(&[size, agents, width])),
+        };
+        let state = State { z, xi, previous, memory };
+        let after = tick(problem, decide, state, Given { start, target, strength }, &mut |term| terms.push(term.id()));
+        recorded.after = [Some(after.z), Some(after.xi), Some(after.previous), after.memory].map(|var| var.map(|var| var.id()));
+    }
+    recorded.model = tape.into_memory();
+    recorded.valid = true;
+}
+
+/// Computes a recorded tick with other values.
+fn replay(recorded: &mut Recorded, problem: &Problem, driver: Driver, e: &Episodes, inputs: &[Real]) {
+    let Recorded { model, again, leaves, .. } = recorded;
+    let moves = problem.swarm.moves().then_some(e.xi.as_slice());
+    let remembered = (!e.memory.is_empty()).then_some(e.memory.as_slice());
+    let state = [Some(e.z.as_slice()), moves, Some(e.previous.as_slice()), remembered].into_iter().flatten();
+    let count = state.clone().count();
+    let mut rest = inputs;
+    let others = leaves[count..].iter().map(|&id| {
+        let (values, after) = rest.split_at(model.shape(id).count());
+        rest = after;
+        (id, values)
+    });
+    again.replay(model, driver.shared(), leaves[..count].iter().copied().zip(state).chain(others));
+}

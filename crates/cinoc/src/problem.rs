@@ -1,0 +1,92 @@
+//! A control problem: physics, agents and what is wanted, ready to be rolled out; and how a problem is defined.
+
+use crate::recipe::Recipe;
+use crate::settings::Settings;
+use crate::swarm::Swarm;
+use crate::task::Task;
+use crate::Error;
+use cinoc_pde::Stepper;
+
+/// A control problem, ready to be rolled out.
+pub struct Problem {
+    /// Its name.
+    pub name: String,
+    /// The physics. One step of it is one tick.
+    pub stepper: Box<dyn Stepper>,
+    /// The agents.
+    pub swarm: Box<dyn Swarm>,
+    /// What is wanted.
+    pub task: Box<dyn Task>,
+    /// How many agents there are in training; any other number works too.
+    pub agents: usize,
+    /// Decisions per episode.
+    pub ticks: usize,
+}
+
+impl Problem {
+    /// Time between two decisions.
+    pub fn tick_time(&self) -> f64 {
+        self.stepper.dt() as f64
+    }
+}
+
+/// Which settings to start from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Preset {
+    /// Our own recipe.
+    Tuned,
+    /// The setting of the paper as the specification fixes it.
+    Paper,
+}
+
+/// What a user should know of a problem before reading its settings, a sentence or two each.
+#[derive(Clone, Copy, Debug)]
+pub struct Explanation {
+    /// The equation, where it holds, and its boundary conditions.
+    pub equation: &'static str,
+    /// What each agent sees.
+    pub sees: &'static str,
+    /// What it does.
+    pub acts: &'static str,
+    /// How an episode is scored.
+    pub score: &'static str,
+}
+
+/// A problem as a file: its settings (the sections of a configuration), presets, checks and builder.
+///
+/// One line makes it known to everything else: [`Registry::problem`](crate::Registry::problem).
+pub trait Definition: Settings {
+    /// Its name on the command line and in files.
+    const NAME: &'static str;
+
+    /// One line about it.
+    const ABOUT: &'static str;
+
+    /// What is controlled, seen, done and scored.
+    const EXPLANATION: Explanation;
+
+    /// Settings to start from, and how to train with them.
+    fn preset(preset: Preset) -> (Self, Recipe);
+
+    /// Refuses combinations of settings that make no sense; each by itself has been checked already.
+    fn check(&self) -> Result<(), Error> {
+        Ok(())
+    }
+
+    /// Bytes that building and one instance take at the least, before anything is allocated. Grids and tables of the size of a few fields need
+    /// not be counted.
+    fn bytes(&self) -> f64 {
+        0.0
+    }
+
+    /// Puts the problem together.
+    fn build(&self) -> Problem;
+
+    /// Makes what takes long to prepare, like free runs of a chaotic equation, short: good enough to check a problem with.
+    fn shrink(&mut self) {}
+
+    /// Another number of agents and `nodes` nodes along each axis, such that an agent costs what it did; false where that is not offered.
+    fn resize(&mut self, _agents: usize, _nodes: usize) -> bool {
+        false
+    }
+}

@@ -1,0 +1,21 @@
+//! Settings and parts that several problems share.
+
+mod agents;
+mod line;
+mod plane;
+mod rest;
+
+pub use agents::{Mobile, Static, View};
+pub use line::{Interval, tune_line};
+pub use plane::{HeatPlane, Physics as HeatPhysics};
+pub use rest::{PlaneStates, Rest, States, calm, nodes_fit, states_fit, tori};
+
+use crate::Error;
+
+/// Refuses a view that is wider than the domain: it would show everything several times.
+pub fn window_fits(window: f64, length: f64) -> Result<(), Error> {
+    if window <= length {
+        return Ok(());
+    }
+    Err(Error::bad("observe.window", window.to_string(), format!("at most the length of the domain, {length}")))
+}

@@ -1,0 +1,123 @@
+//! What the heat equation on a square shares with its version among obstacles.
+
+use super::{Mobile, View, tune_line, window_fits};
+use crate::policy::DeepONet;
+use crate::problem::{Preset, Problem};
+use crate::recipe::{Recipe, Train};
+use crate::swarm::{Kernel, MobilePlane};
+use crate::task::{Profile, Tracking, TrackingCost, TrackingData};
+use crate::{Error, settings};
+use cinoc_pde::equation::Heat2d as Equation;
+use cinoc_pde::{Grid, Real};
+
+settings! {
+    /// The heat equation on a square.
+    pub struct Physics {
+        /// Nodes of the grid along each axis, walls included.
+        nodes: usize = 4..=8192,
+        /// Length of an edge.
+        length: f64 = 1e-3..=1e3,
+        /// Diffusivity ν.
+        nu: f64 = 1e-9..=1e6,
+        /// Time of a tick.
+        dt: f64 = 1e-9..=1e3,
+        /// Decisions per episode.
+        ticks: usize = 2..=1_000_000,
+    }
+}
+
+/// The parts of the problem.
+pub struct HeatPlane {
+    pub physics: Physics,
+    pub swarm: Mobile,
+    pub observe: View,
+    pub data: TrackingData,
+    pub cost: TrackingCost,
+}
+
+impl HeatPlane {
+    pub fn preset(preset: Preset) -> (Self, Recipe) {
+        let mut parts = Self {
+            physics: Physics { nodes: 32, length: 1.0, nu: 0.2, dt: 1e-3, ticks: 300 },
+            swarm: Mobile {
+                agents: 16,
+                sigma: 0.15,
+                kernel: Kernel::Peak,
+                u_limit: 40.0,
+                v_limit: 5.0,
+                start_in_cells: false,
+                start_margin: 0.2,
+                start_margin_other: 0.2,
+                crowd: 0.0,
+                crowd_width: 1.0,
+            },
+            // Twelve samples along each axis, one cell apart.
+            observe: View { points: 12, window: 11.0 / 31.0, gain: 1.0, through_position: true, position: true },
+            data: TrackingData { start_length: 0.25, target_length: 0.4, nearer: 0.0 },
+            cost: TrackingCost { collide: 20.0, radius: 0.08, ..TrackingCost::default() },
+        };
+        let mut policy = DeepONet { convolutions: vec![16, 32], branch: vec![32], head: 64, ..DeepONet::default() };
+        let mut train = Train { batch: 16, ..Train::default() };
+        if preset == Preset::Tuned {
+            parts.tune(&mut policy, &mut train);
+        }
+        (parts, Recipe::new(policy, train))
+    }
+
+    /// Our recipe; `docs/training.md` says what each change is worth.
+    fn tune(&mut self, policy: &mut DeepONet, train: &mut Train) {
+        tune_line(&mut self.swarm, &mut self.observe, policy, train);
+        // Cell centres: from there sixteen steady pushes can hold a target about three times better than from the paper's places.
+        self.swarm.start_in_cells = true;
+        // Sixteen in cells are no crowd; more push as strongly as sixteen would.
+        self.swarm.crowd = 2.2;
+        // Whoever does not know its place answers everywhere alike, so that other places need no learning.
+        self.observe.position = false;
+        self.observe.gain = 1.0;
+        (policy.convolutions, policy.branch) = (vec![], vec![64, 64]);
+        (policy.odd, policy.output_scale) = (true, 0.3);
+        train.mirror = true;
+        (train.batch, train.strength, train.strength_share) = (32, [0.5, 4.0], 0.5);
+        // The score is read at tick 100.
+        (train.updates, train.ticks, train.validate_every, train.validate_instances) = (120, 100, 10, 96);
+    }
+
+    pub fn check(&self) -> Result<(), Error> {
+        window_fits(self.observe.window, self.physics.length)
+    }
+
+    /// Several fields and, for random ones, a dense kernel along an axis.
+    pub fn bytes(&self) -> f64 {
+        let nodes = self.physics.nodes as f64;
+        400.0 * nodes * nodes
+    }
+
+    pub fn build(&self, name: &str, around: impl FnOnce(MobilePlane, Tracking) -> (MobilePlane, Tracking)) -> Problem {
+        let Physics { nodes, length, nu, dt, ticks } = self.physics;
+        let grid = Grid::plane([nodes; 2], [length as Real; 2], false);
+        let stepper = Equation::new(grid.clone(), nu, dt);
+        let swarm = MobilePlane::new(&grid, &self.swarm.parts(), &self.observe.parts(), dt);
+        let task = Tracking::new(&grid, &self.data, &self.cost, Profile::Bridge).scored_early();
+        let (swarm, task) = around(swarm, task);
+        Problem {
+            name: name.into(),
+            stepper: Box::new(stepper),
+            swarm: Box::new(swarm),
+            task: Box::new(task),
+            agents: self.swarm.agents,
+            ticks,
+        }
+    }
+
+    /// Another size, such that an agent costs what it did.
+    ///
+    /// The width of a push and the window of an agent keep their size in cells: fixed in space, they would touch ever more nodes of a finer
+    /// grid. Agents mind each other within a distance ∝ 1/√agents: fixed, each would have ever more neighbours.
+    pub fn resize(&mut self, agents: usize, nodes: usize) {
+        let finer = (self.physics.nodes - 1) as f64 / (nodes.max(2) - 1) as f64;
+        self.swarm.sigma *= finer;
+        self.observe.window *= finer;
+        self.cost.radius *= (self.swarm.agents as f64 / agents as f64).sqrt();
+        (self.swarm.agents, self.physics.nodes) = (agents, nodes);
+    }
+}

@@ -1,0 +1,245 @@
+//! `density2d`: a density on a rectangle, carried to its target by agents that blow.
+
+use crate::policy::{DeepONet, Fusion};
+use crate::problem::{Definition, Explanation, Preset, Problem};
+use crate::recipe::{Recipe, Schedule, Train};
+use crate::swarm::{BlowingPlane, Kernel, ObserveConfig, Rectangle, SwarmConfig};
+use crate::task::{BlobData, MomentCost, MomentMatching};
+use crate::{Error, settings, words};
+use cinoc_pde::calculus::TransportScheme;
+use cinoc_pde::equation::Transport2d;
+use cinoc_pde::{Grid, Real};
+
+/// How much lower than at the other walls the agents' first lattice ends at the upper one.
+const HEADROOM: f64 = 0.1;
+
+words! {
+    /// How a density is carried.
+    pub enum Scheme {
+        /// Each node's mass moves and is shared among the nodes it reaches: mass is exact to round-off.
+        Conservative = "conservative",
+        /// Traced back from each node, as published: gains or loses mass.
+        Backward = "backward",
+    }
+}
+
+words! {
+    /// What of the field an agent sees.
+    pub enum See {
+        /// All of it; all agents of an instance share one look.
+        Field = "field",
+        /// A window around the agent. As published: also set policy.stride=1 and policy.branch=[32].
+        Patch = "patch",
+    }
+}
+
+settings! {
+    /// Transport of a density on a rectangle. One tick is one unit of time.
+    pub struct Physics {
+        /// How a density is carried.
+        scheme: Scheme = (),
+        /// Nodes along x, walls included.
+        nodes_x: usize = 4..=8192,
+        /// Nodes along y, walls included.
+        nodes_y: usize = 4..=8192,
+        /// Length along x.
+        length_x: f64 = 1e-3..=1e3,
+        /// Length along y.
+        length_y: f64 = 1e-3..=1e3,
+        /// Upward drift per tick.
+        drift: f64 = -1e3..=1e3,
+        /// Wind per velocity of an agent.
+        gain: f64 = 0.0..=1e6,
+        /// Diffusion per tick, in cells squared; above 0.25 a step is not stable.
+        diffusion: f64 = 0.0..=0.25,
+        /// How far an agent moves per tick and velocity.
+        motion: f64 = 0.0..=1e6,
+        /// Agents stay this far from the walls.
+        margin: f64 = 0.0..=1e3,
+        /// Decisions per episode.
+        ticks: usize = 2..=1_000_000,
+    }
+}
+
+settings! {
+    /// Agents that blow in the direction they move in.
+    pub struct Blowers {
+        /// How many there are in training.
+        agents: usize = 1..=10_000_000,
+        /// Width of an agent's wind, a Gaussian bump.
+        sigma: f64 = 1e-6..=1e6,
+        /// Largest velocity, in each component and in length.
+        v_limit: f64 = 1e-9..=1e9,
+        /// Agents start on a square lattice this far from the walls (a little lower at the upper one).
+        start_margin: f64 = 0.0..=1e3,
+        /// How crowded a place may be (an agent by itself counts 1, others nearby up to 1 each) before agents there blow less; 0: they never do. Needs the places of living neighbours.
+        crowd: f64 = 0.0..=1e6,
+        /// How far others count in that, in widths of the wind: up to √6 of them.
+        crowd_width: f64 = 1e-3..=1e3,
+    }
+}
+
+settings! {
+    /// What an agent sees, besides where it is and where the centroids of the density and of the target lie from there.
+    pub struct Sight {
+        /// What of the field an agent sees.
+        view: See = (),
+        /// Samples of a patch along each axis.
+        points: usize = 2..=64,
+        /// Width of a patch.
+        window: f64 = 1e-6..=1e6,
+        /// Factor on the error before the network sees it; the physics does not change.
+        gain: f64 = 1e-6..=1e6,
+        /// Whether the derivative flows through the places of a patch's samples (exact), or not (as published).
+        through_position: bool = (),
+    }
+}
+
+settings! {
+    /// All settings of the problem.
+    pub struct Density2d {
+        /// Transport of a density on a rectangle.
+        physics: Physics = (),
+        /// Agents that blow in the direction they move in.
+        swarm: Blowers = (),
+        /// What an agent sees.
+        observe: Sight = (),
+        /// Where blobs lie and how large they are.
+        data: BlobData = (),
+        /// Weights of the cost.
+        cost: MomentCost = (),
+    }
+}
+
+impl Definition for Density2d {
+    const NAME: &'static str = "density2d";
+    const ABOUT: &'static str = "Density on a rectangle: 9 mobile agents blow a cloud to where it should be.";
+    const EXPLANATION: Explanation = Explanation {
+        equation: "ρ_t + ∇·(ρq) = ν∇²ρ on a rectangle without flux through its walls; q is a drift and the wind of all agents.",
+        sees: "the whole field of errors ρ − ρ* and its slopes (or a patch, observe.view), its own place, and where both centroids lie from there.",
+        acts: "a velocity |v| ≤ v_limit: it moves the agent and blows with gain·v·exp(−|x−ξ|²/2σ²).",
+        score: "mean over the rectangle of (ρ − ρ*)² after the last tick; distance of centroids and spreads, mass drift and the 2-Wasserstein distance beside it.",
+    };
+
+    fn preset(preset: Preset) -> (Self, Recipe) {
+        let mut settings = Self {
+            physics: Physics {
+                scheme: Scheme::Conservative,
+                nodes_x: 64,
+                nodes_y: 80,
+                length_x: 1.0,
+                length_y: 1.25,
+                drift: 0.003,
+                gain: 0.3,
+                diffusion: 0.01,
+                motion: 0.01,
+                margin: 0.1,
+                ticks: 150,
+            },
+            swarm: Blowers { agents: 9, sigma: 0.2, v_limit: 0.8, start_margin: 0.15, crowd: 0.0, crowd_width: 1.0 },
+            // Patches: twelve samples along each axis, one cell of the x axis apart.
+            observe: Sight { view: See::Field, points: 12, window: 11.0 / 63.0, gain: 1.0, through_position: true },
+            data: BlobData::default(),
+            cost: MomentCost::default(),
+        };
+        let mut policy =
+            DeepONet { convolutions: vec![16, 32], stride: 2, branch: vec![64], head: 64, ..DeepONet::default() };
+        let mut train = Train { batch: 4, shard: 2, updates: 1000, ..Train::default() };
+        if preset == Preset::Tuned {
+            // `docs/training.md` says what each change is worth.
+            policy.fusion = Fusion::Product;
+            // A wind of 0.03 carries as far as half a cell per tick allows: with the full range nearly all actions are too strong, and then only
+            // their direction matters.
+            settings.swarm.v_limit = 0.05;
+            // Two piles can have the moments of a blob.
+            settings.cost.track = 100.0;
+            train.schedule = Schedule::WarmupCosine;
+            (train.rate_start, train.rate, train.rate_end, train.warmup) = (1e-4, 2e-3, 0.0, 20);
+            (train.updates, train.average, train.validate_every) = (200, 0.95, 20);
+            // Whoever has learned from other places, and blows less among many, can be one of many.
+            train.start_jitter = 0.2;
+            settings.swarm.crowd = 1.5;
+        }
+        (settings, Recipe::new(policy, train))
+    }
+
+    fn check(&self) -> Result<(), Error> {
+        let Physics { length_x, length_y, margin, .. } = self.physics;
+        let shortest = length_x.min(length_y);
+        super::common::window_fits(self.observe.window, shortest)?;
+        for (key, value, most) in [
+            ("physics.margin", margin, 0.5 * shortest),
+            ("swarm.start_margin", self.swarm.start_margin, 0.5 * (shortest - HEADROOM).max(0.0)),
+        ] {
+            if value > most {
+                return Err(Error::bad(key, value.to_string(), format!("at most {most} in a domain of {length_x} × {length_y}")));
+            }
+        }
+        Ok(())
+    }
+
+    fn bytes(&self) -> f64 {
+        400.0 * (self.physics.nodes_x * self.physics.nodes_y) as f64
+    }
+
+    fn build(&self) -> Problem {
+        let Physics { scheme, nodes_x, nodes_y, length_x, length_y, drift, gain, diffusion, motion, margin, ticks } = self.physics;
+        let lengths = [length_x, length_y];
+        let grid = Grid::plane([nodes_x, nodes_y], lengths.map(|length| length as Real), false);
+        let scheme = match scheme {
+            Scheme::Conservative => TransportScheme::Conservative,
+            Scheme::Backward => TransportScheme::Backward,
+        };
+        let inside = |margin: f64, headroom: f64| Rectangle {
+            low: [margin, margin],
+            high: [lengths[0] - margin, lengths[1] - margin - headroom],
+        };
+        let (start, home) = (inside(self.swarm.start_margin, HEADROOM), inside(margin, 0.0));
+        let (parts, observe) = (self.swarm.parts(), self.observe.parts());
+        let mut swarm = BlowingPlane::new(&grid, &parts, &observe, start, home, gain, motion);
+        if self.observe.view == See::Patch {
+            swarm = swarm.seeing_patches(&grid, &observe);
+        }
+        Problem {
+            name: Self::NAME.into(),
+            task: Box::new(MomentMatching::new(&grid, &self.data, &self.cost)),
+            stepper: Box::new(Transport2d::new(grid, [0.0, drift], diffusion, scheme)),
+            swarm: Box::new(swarm),
+            agents: self.swarm.agents,
+            ticks,
+        }
+    }
+}
+
+impl Blowers {
+    fn parts(&self) -> SwarmConfig {
+        SwarmConfig {
+            agents: self.agents,
+            sigma: self.sigma,
+            kernel: Kernel::Peak,
+            u_limit: 1.0,
+            v_limit: self.v_limit,
+            start_in_cells: false,
+            staggered: false,
+            start_margin: self.start_margin,
+            start_margin_other: self.start_margin,
+            safety: false,
+            clearance: 0.0,
+            crowd: self.crowd,
+            crowd_width: self.crowd_width,
+        }
+    }
+}
+
+impl Sight {
+    fn parts(&self) -> ObserveConfig {
+        ObserveConfig {
+            points: self.points,
+            window: self.window,
+            through_position: self.through_position,
+            gain: self.gain,
+            obstacles: false,
+            position: true,
+        }
+    }
+}

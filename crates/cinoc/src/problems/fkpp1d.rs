@@ -1,0 +1,84 @@
+//! `fkpp1d`: the Fisher–KPP equation on an interval, tracked by mobile agents.
+
+use super::common::{Interval, Mobile, View, tune_line, window_fits};
+use crate::policy::DeepONet;
+use crate::problem::{Definition, Explanation, Preset, Problem};
+use crate::recipe::{Recipe, Train};
+use crate::task::{Profile, TrackingCost, TrackingData};
+use crate::{Error, settings};
+use cinoc_pde::equation::FisherKpp;
+use cinoc_pde::{Grid, Real};
+
+settings! {
+    /// The Fisher–KPP equation on an interval.
+    pub struct Physics {
+        /// Nodes of the grid, both walls included.
+        nodes: usize = 5..=2048,
+        /// Length of the interval.
+        length: f64 = 1e-3..=1e3,
+        /// Diffusivity ν.
+        nu: f64 = 1e-9..=1e6,
+        /// Growth rate ρ.
+        rho: f64 = 1e-9..=1e6,
+        /// Time of a tick.
+        dt: f64 = 1e-9..=1e3,
+        /// Decisions per episode.
+        ticks: usize = 2..=1_000_000,
+    }
+}
+
+settings! {
+    /// All settings of the problem.
+    pub struct Fkpp1d {
+        /// The Fisher–KPP equation on an interval.
+        physics: Physics = (),
+        /// Agents that push and move.
+        swarm: Mobile = (),
+        /// What an agent sees.
+        observe: View = (),
+        /// How start and target are drawn.
+        data: TrackingData = (),
+        /// Weights of the cost.
+        cost: TrackingCost = (),
+    }
+}
+
+impl Definition for Fkpp1d {
+    const NAME: &'static str = "fkpp1d";
+    const ABOUT: &'static str = "Fisher–KPP reaction front: 20 mobile agents shape a growing population.";
+    const EXPLANATION: Explanation = Explanation {
+        equation: "z_t = ν z_xx + ρ z(1−z) + f on [0, L], z = 0 at both walls, z held to [0, 1]; reaction explicit, diffusion implicit Euler.",
+        sees: "the error z − z* and its slope at 20 points of a window around the agent, and where the agent is.",
+        acts: "a push u·exp(−(x−ξ)²/2σ²), |u| ≤ u_limit, added to the force f, and a velocity |v| ≤ v_limit.",
+        score: "mean over x of (z − z*)² after the last tick.",
+    };
+
+    fn preset(preset: Preset) -> (Self, Recipe) {
+        let mut settings = Self {
+            physics: Physics { nodes: 100, length: 1.0, nu: 0.005, rho: 3.0, dt: 1e-3, ticks: 300 },
+            swarm: Interval::agents(20, 0.05),
+            observe: Interval::view(),
+            data: TrackingData { start_length: 0.2, target_length: 0.4, nearer: 0.0 },
+            cost: TrackingCost { radius: 0.02, ..TrackingCost::default() },
+        };
+        let (mut policy, mut train) = (DeepONet::default(), Train::default());
+        if preset == Preset::Tuned {
+            // `docs/training.md` says what each change is worth.
+            tune_line(&mut settings.swarm, &mut settings.observe, &mut policy, &mut train);
+            train.strength = [0.5, 6.0];
+            (train.updates, train.validate_every) = (800, 20);
+        }
+        (settings, Recipe::new(policy, train))
+    }
+
+    fn check(&self) -> Result<(), Error> {
+        window_fits(self.observe.window, self.physics.length)
+    }
+
+    fn build(&self) -> Problem {
+        let Physics { nodes, length, nu, rho, dt, ticks } = self.physics;
+        let Self { swarm, observe, data, cost, .. } = self;
+        Interval { swarm, observe, data, cost, profile: Profile::Density, ticks }
+            .problem(Self::NAME, FisherKpp::new(Grid::walls(nodes, length as Real), nu, rho, dt))
+    }
+}

@@ -1,0 +1,69 @@
+//! `heat2d`: the heat equation on a square, tracked by mobile agents.
+
+use super::common::{HeatPhysics, HeatPlane, Mobile, View};
+use crate::problem::{Definition, Explanation, Preset, Problem};
+use crate::recipe::Recipe;
+use crate::task::{TrackingCost, TrackingData};
+use crate::{Error, settings};
+
+settings! {
+    /// All settings of the problem.
+    pub struct Heat2d {
+        /// The heat equation on a square.
+        physics: HeatPhysics = (),
+        /// Agents that push and move.
+        swarm: Mobile = (),
+        /// What an agent sees.
+        observe: View = (),
+        /// How start and target are drawn.
+        data: TrackingData = (),
+        /// Weights of the cost.
+        cost: TrackingCost = (),
+    }
+}
+
+impl Heat2d {
+    fn parts(&self) -> HeatPlane {
+        let Self { physics, swarm, observe, data, cost } = self.clone();
+        HeatPlane { physics, swarm, observe, data, cost }
+    }
+
+    fn of(HeatPlane { physics, swarm, observe, data, cost }: HeatPlane) -> Self {
+        Self { physics, swarm, observe, data, cost }
+    }
+}
+
+impl Definition for Heat2d {
+    const NAME: &'static str = "heat2d";
+    const ABOUT: &'static str = "Heat equation on a square: 16 mobile agents drive the temperature to a random target.";
+    const EXPLANATION: Explanation = Explanation {
+        equation: "z_t = ν(z_xx + z_yy) + f on [0, L]², z = 0 at the walls; Peaceman–Rachford.",
+        sees: "the error z − z* and its two slopes on 12 × 12 points around the agent; with observe.position, where the agent is.",
+        acts: "a push u·exp(−|x−ξ|²/2σ²), |u| ≤ u_limit, added to the force f, and a velocity, each component ≤ v_limit.",
+        score: "mean over the square of (z − z*)² after tick 100, as in the published table; after the last tick beside it.",
+    };
+
+    fn preset(preset: Preset) -> (Self, Recipe) {
+        let (parts, recipe) = HeatPlane::preset(preset);
+        (Self::of(parts), recipe)
+    }
+
+    fn check(&self) -> Result<(), Error> {
+        self.parts().check()
+    }
+
+    fn bytes(&self) -> f64 {
+        self.parts().bytes()
+    }
+
+    fn build(&self) -> Problem {
+        self.parts().build(Self::NAME, |swarm, task| (swarm, task))
+    }
+
+    fn resize(&mut self, agents: usize, nodes: usize) -> bool {
+        let mut parts = self.parts();
+        parts.resize(agents, nodes);
+        *self = Self::of(parts);
+        true
+    }
+}

@@ -1,0 +1,113 @@
+//! `heat2d_obstacles`: the heat equation on a square with three discs that the agents keep out of. The field does not feel them.
+
+use super::common::{HeatPhysics, HeatPlane, Mobile, View};
+use crate::disc::Disc;
+use crate::problem::{Definition, Explanation, Preset, Problem};
+use crate::recipe::Recipe;
+use crate::swarm::Safety;
+use crate::task::{TrackingCost, TrackingData};
+use crate::{Error, settings};
+
+settings! {
+    /// Discs that agents keep out of.
+    pub struct Obstacles {
+        /// The discs, [x, y, radius] each.
+        discs: Vec<[f64; 3]> = (1..=64, -1e3..=1e3),
+        /// How far from the edge of a disc an agent should stay.
+        margin: f64 = 0.0..=1e3,
+        /// Weight in the cost of coming nearer than that.
+        weight: f64 = 0.0..=1e9,
+        /// A safety layer keeps agents out of the discs, whatever the policy says.
+        safety: bool = (),
+        /// Distance from a disc that the safety layer keeps.
+        clearance: f64 = 0.0..=1e3,
+        /// Whether an agent sees how far and in which direction the nearest disc is.
+        seen: bool = (),
+    }
+}
+
+settings! {
+    /// All settings of the problem.
+    pub struct Heat2dObstacles {
+        /// The heat equation on a square.
+        physics: HeatPhysics = (),
+        /// Agents that push and move.
+        swarm: Mobile = (),
+        /// Discs that agents keep out of.
+        obstacles: Obstacles = (),
+        /// What an agent sees.
+        observe: View = (),
+        /// How start and target are drawn.
+        data: TrackingData = (),
+        /// Weights of the cost.
+        cost: TrackingCost = (),
+    }
+}
+
+impl Heat2dObstacles {
+    fn parts(&self) -> HeatPlane {
+        let Self { physics, swarm, observe, data, cost, .. } = self.clone();
+        HeatPlane { physics, swarm, observe, data, cost }
+    }
+}
+
+impl Definition for Heat2dObstacles {
+    const NAME: &'static str = "heat2d_obstacles";
+    const ABOUT: &'static str = "The same with three discs that the agents keep out of.";
+    const EXPLANATION: Explanation = Explanation {
+        equation: "z_t = ν(z_xx + z_yy) + f on [0, L]², z = 0 at the walls; Peaceman–Rachford. The field does not feel the discs.",
+        sees: "the error z − z* and its two slopes on 12 × 12 points around the agent; with obstacles.seen, distance and direction of the nearest disc.",
+        acts: "a push u·exp(−|x−ξ|²/2σ²) and a velocity as in heat2d; with obstacles.safety, what leads into a disc is taken out of the velocity.",
+        score: "mean over the square of (z − z*)² after tick 100; beside it the share of agent-ticks inside a disc or its margin, and the smallest distance.",
+    };
+
+    fn preset(preset: Preset) -> (Self, Recipe) {
+        let (HeatPlane { physics, swarm, observe, data, cost }, recipe) = HeatPlane::preset(preset);
+        let ours = preset == Preset::Tuned;
+        let obstacles = Obstacles {
+            discs: vec![[0.15, 0.5, 0.08], [0.85, 0.5, 0.08], [0.5, 0.15, 0.08]],
+            margin: 0.08,
+            weight: 100.0,
+            safety: ours,
+            clearance: 0.005,
+            seen: ours,
+        };
+        (Self { physics, swarm, obstacles, observe, data, cost }, recipe)
+    }
+
+    /// Discs that make no sense, or that the safety layer cannot keep agents out of.
+    fn check(&self) -> Result<(), Error> {
+        self.parts().check()?;
+        let Obstacles { discs, clearance, safety, .. } = &self.obstacles;
+        let bad = |expected: String| Err(Error::bad("obstacles.discs", format!("{discs:?}"), expected));
+        if discs.iter().any(|disc| disc[2] <= 0.0) {
+            return bad("a list of [x, y, radius] with radii above 0, like [[0.5, 0.5, 0.1]]".into());
+        }
+        if !safety {
+            return Ok(());
+        }
+        let length = self.physics.length;
+        let inside = |[x, y, r]: &[f64; 3]| [x, y].into_iter().all(|c| c - r >= *clearance && c + r <= length - clearance);
+        if !discs.iter().all(inside) {
+            return bad(format!("discs {clearance} or more from the walls while obstacles.safety is on"));
+        }
+        let gap = 2.0 * (clearance + Safety::reach(self.physics.dt, self.swarm.v_limit));
+        let apart = |[x, y, r]: &[f64; 3], [a, b, s]: &[f64; 3]| (x - a).hypot(y - b) >= r + s + gap;
+        if (1..discs.len()).any(|i| discs[..i].iter().any(|other| !apart(&discs[i], other))) {
+            return bad(format!("discs {gap:.3} or more apart while obstacles.safety is on"));
+        }
+        Ok(())
+    }
+
+    fn bytes(&self) -> f64 {
+        self.parts().bytes()
+    }
+
+    fn build(&self) -> Problem {
+        let Obstacles { discs, margin, weight, safety, clearance, seen } = &self.obstacles;
+        let discs = Disc::all(discs);
+        self.parts().build(Self::NAME, |swarm, task| {
+            (swarm.around(&discs, *margin, *safety, *clearance, *seen), task.around(discs.clone(), *weight, *margin))
+        })
+    }
+}

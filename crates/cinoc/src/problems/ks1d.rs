@@ -1,0 +1,101 @@
+//! `ks1d`: the Kuramoto–Sivashinsky equation on a ring, brought to rest by agents that stay in place.
+
+use super::common::{Rest, States, Static, View, calm, nodes_fit, states_fit, window_fits};
+use crate::policy::DeepONet;
+use crate::problem::{Definition, Explanation, Preset, Problem};
+use crate::random::Rng;
+use crate::recipe::{Recipe, Train};
+use crate::swarm::StillLine;
+use crate::task::{RestCost, Square};
+use crate::{Error, settings};
+use cinoc_pde::equation::KuramotoSivashinsky1d;
+use cinoc_pde::sampler::white_noise;
+use cinoc_pde::{Grid, Real};
+
+/// Size of the noise that free runs start from.
+const AMPLITUDE: f64 = 0.01;
+
+settings! {
+    /// The Kuramoto–Sivashinsky equation on a ring.
+    pub struct Physics {
+        /// Nodes of the grid, a multiple of 16.
+        nodes: usize = 16..=65_536,
+        /// Length of the ring.
+        length: f64 = 1e-3..=1e5,
+        /// Time of a tick.
+        dt: f64 = 1e-6..=10.0,
+        /// Decisions per episode.
+        ticks: usize = 2..=1_000_000,
+    }
+}
+
+settings! {
+    /// All settings of the problem.
+    pub struct Ks1d {
+        /// The Kuramoto–Sivashinsky equation on a ring.
+        physics: Physics = (),
+        /// Agents that push and stay where they are.
+        swarm: Static = (),
+        /// What an agent sees.
+        observe: View = (),
+        /// The states that instances start from.
+        data: States = (),
+        /// Weights of the cost.
+        cost: RestCost = (),
+    }
+}
+
+impl Definition for Ks1d {
+    const NAME: &'static str = "ks1d";
+    const ABOUT: &'static str = "Kuramoto–Sivashinsky chaos on a ring: 8 agents that stay in place bring it to rest.";
+    const EXPLANATION: Explanation = Explanation {
+        equation: "z_t = −z z_x − z_xx − z_xxxx + f on a ring of length L; spectral, Crank–Nicolson and Euler.",
+        sees: "the field z and its slope at 20 points of a window around the agent; with observe.position, where the agent is.",
+        acts: "a push u·exp(−d²/2σ²), |u| ≤ u_limit, added to the force f, d the distance on the ring.",
+        score: "mean over space and all ticks of z²; after the last tick beside it.",
+    };
+
+    fn preset(preset: Preset) -> (Self, Recipe) {
+        let mut settings = Self {
+            physics: Physics { nodes: 128, length: 22.0, dt: 0.05, ticks: 200 },
+            swarm: Rest::agents(8, 1.0, 1.0),
+            // Four grid spacings.
+            observe: Rest::view(20, 0.6875),
+            data: States { settle: 1000.0, apart: 100.0, per_run: 8, train_states: 512, validation_states: 32, test_states: 64 },
+            cost: RestCost { track: 10.0, effort: 1e-3, last: 0.0 },
+        };
+        let (mut policy, mut train) = (DeepONet::default(), Train { validate_instances: 32, shard: 16, ..Train::default() });
+        if preset == Preset::Tuned {
+            // `docs/training.md` says what each change is worth.
+            calm(&mut settings.swarm, &mut settings.observe, &mut policy, &mut train);
+            train.updates = 300;
+        }
+        (settings, Recipe::new(policy, train))
+    }
+
+    fn check(&self) -> Result<(), Error> {
+        window_fits(self.observe.window, self.physics.length)?;
+        nodes_fit("physics.nodes", self.physics.nodes)?;
+        states_fit(&self.data, self.physics.dt)
+    }
+
+    fn bytes(&self) -> f64 {
+        let states = self.data.train_states.max(self.data.validation_states).max(self.data.test_states);
+        size_of::<Real>() as f64 * states as f64 * self.physics.nodes as f64
+    }
+
+    fn build(&self) -> Problem {
+        let Physics { nodes, length, dt, ticks } = self.physics;
+        let grid = Grid::periodic(nodes, length as Real);
+        let stepper = || KuramotoSivashinsky1d::stepper(grid.clone(), dt);
+        let swarm = StillLine::new(&grid, &self.swarm.parts(), &self.observe.parts());
+        let begin = move |rng: &mut Rng| white_noise(&rng.normals(nodes), AMPLITUDE);
+        let rest = Rest { data: &self.data, cost: &self.cost, square: Square::EnergyMean, agents: self.swarm.agents, ticks };
+        // The mirror image of −z moves as the equation says.
+        rest.problem(Self::NAME, stepper(), swarm, format!("ks1d from noise of {AMPLITUDE}"), stepper(), begin, -1.0)
+    }
+
+    fn shrink(&mut self) {
+        self.data.shrink();
+    }
+}

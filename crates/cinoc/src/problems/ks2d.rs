@@ -1,0 +1,125 @@
+//! `ks2d`: the Kuramoto–Sivashinsky equation on a torus, brought to rest by agents that stay in place.
+
+use super::common::{PlaneStates, Rest, Static, View, calm, tori, window_fits};
+use crate::policy::DeepONet;
+use crate::problem::{Definition, Explanation, Preset, Problem};
+use crate::random::Rng;
+use crate::recipe::{Recipe, Schedule, Train};
+use crate::swarm::StillPlane;
+use crate::task::{RestCost, Square};
+use crate::{Error, settings};
+use cinoc_pde::equation::KuramotoSivashinsky2d;
+use cinoc_pde::sampler::waves_with_noise;
+use std::f64::consts::TAU;
+
+/// Substeps of a tick in free runs. Errors of the fourth order: states are as good as with the twenty that strong forces get.
+const FREE_SUBSTEPS: usize = 4;
+
+settings! {
+    /// The Kuramoto–Sivashinsky equation on a torus.
+    pub struct Physics {
+        /// Nodes of the grid along each axis, a multiple of 16.
+        nodes: usize = 16..=8192,
+        /// Length of an edge.
+        length: f64 = 1e-3..=1e5,
+        /// Time of a tick.
+        dt: f64 = 1e-6..=10.0,
+        /// Steps of the solver per tick.
+        substeps: usize = 1..=10_000,
+        /// Decisions per episode.
+        ticks: usize = 2..=1_000_000,
+    }
+}
+
+settings! {
+    /// All settings of the problem.
+    pub struct Ks2d {
+        /// The Kuramoto–Sivashinsky equation on a torus.
+        physics: Physics = (),
+        /// Agents that push and stay where they are.
+        swarm: Static = (),
+        /// What an agent sees.
+        observe: View = (),
+        /// The states that instances start from.
+        data: PlaneStates = (),
+        /// Weights of the cost.
+        cost: RestCost = (),
+    }
+}
+
+impl Definition for Ks2d {
+    const NAME: &'static str = "ks2d";
+    const ABOUT: &'static str = "Kuramoto–Sivashinsky chaos on a torus: 100 agents that stay in place bring it to rest.";
+    const EXPLANATION: Explanation = Explanation {
+        equation: "z_t = −∇²z − ∇⁴z − ½|∇z|² + f on a torus, the mean of the nonlinear term removed; spectral, ETDRK4.",
+        sees: "the field z and its two slopes on 12 × 12 points around the agent; with observe.position, where the agent is.",
+        acts: "a push u·exp(−d²/2σ²), |u| ≤ u_limit, added to the force f, d the distance on the torus.",
+        score: "mean over the torus of z² after the last tick; the mean over all ticks beside it.",
+    };
+
+    fn preset(preset: Preset) -> (Self, Recipe) {
+        let mut settings = Self {
+            physics: Physics { nodes: 64, length: 32.0, dt: 0.1, substeps: 20, ticks: 50 },
+            swarm: Rest::agents(100, 1.2, 10.0),
+            // Twelve samples along each axis, half a unit of length apart.
+            observe: Rest::view(12, 5.5),
+            data: PlaneStates {
+                settle: 200.0,
+                apart: 20.0,
+                per_run: 6,
+                nodes: 0,
+                train_states: 96,
+                validation_states: 32,
+                test_states: 64,
+            },
+            cost: RestCost { track: 100.0, effort: 1e-4, last: 0.0 },
+        };
+        let mut policy = DeepONet { convolutions: vec![16, 32], branch: vec![32], head: 64, ..DeepONet::default() };
+        let mut train = Train { batch: 4, shard: 2, validate_instances: 32, schedule: Schedule::WarmupCosine, ..Train::default() };
+        (train.rate_start, train.rate, train.rate_end, train.warmup) = (5e-4, 1e-3, 1e-5, 50);
+        if preset == Preset::Tuned {
+            // `docs/training.md` says what each change is worth.
+            calm(&mut settings.swarm, &mut settings.observe, &mut policy, &mut train);
+            (policy.convolutions, policy.branch) = (vec![], vec![64, 64]);
+            // A square lattice of a hundred agents does not feel one of the waves that grow; the most even one feels all.
+            settings.swarm.staggered = true;
+            // An agent that sees more than one wave learns to answer some shorter waves with the wrong sign: denser swarms then drive them.
+            settings.observe.window = 4.0;
+            // A hundred agents stand too far apart for their pushes to overlap much.
+            (settings.swarm.crowd_width, settings.swarm.crowd) = (2.0, 3.0);
+            // The score is the energy at the end; most of the mean is that of the beginning.
+            settings.cost.last = 1000.0;
+            train.strength_share = 1.0;
+            (train.rate, train.warmup, train.updates, train.validate_every, train.average) = (2e-3, 10, 200, 20, 0.9);
+        }
+        (settings, Recipe::new(policy, train))
+    }
+
+    fn check(&self) -> Result<(), Error> {
+        window_fits(self.observe.window, self.physics.length)?;
+        self.data.check(self.physics.nodes, self.physics.dt)
+    }
+
+    fn bytes(&self) -> f64 {
+        self.data.bytes(self.physics.nodes)
+    }
+
+    fn build(&self) -> Problem {
+        let Physics { nodes, length, dt, substeps, ticks } = self.physics;
+        let [grid, coarser] = tori(nodes, self.data.nodes, length);
+        let free = KuramotoSivashinsky2d::stepper(coarser.clone(), dt, FREE_SUBSTEPS);
+        let begin = move |rng: &mut Rng| {
+            let phases = std::array::from_fn(|_| rng.uniform(0.0, TAU));
+            waves_with_noise(&coarser, phases, &rng.normals(coarser.count()))
+        };
+        let swarm = StillPlane::new(&grid, &self.swarm.parts(), &self.observe.parts());
+        let stepper = KuramotoSivashinsky2d::stepper(grid, dt, substeps);
+        let data = &self.data.states();
+        let rest = Rest { data, cost: &self.cost, square: Square::EnergyLast, agents: self.swarm.agents, ticks };
+        rest.problem(Self::NAME, stepper, swarm, format!("ks2d, {FREE_SUBSTEPS} substeps"), free, begin, 1.0)
+    }
+
+    fn shrink(&mut self) {
+        self.data.shrink();
+    }
+}

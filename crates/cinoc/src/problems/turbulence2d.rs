@@ -1,0 +1,128 @@
+//! `turbulence2d`: decaying turbulence on a torus, brought to rest by agents that stay in place.
+
+use super::common::{PlaneStates, Rest, Static, View, calm, tori, window_fits};
+use crate::policy::DeepONet;
+use crate::problem::{Definition, Explanation, Preset, Problem};
+use crate::random::Rng;
+use crate::recipe::{Recipe, Schedule, Train};
+use crate::swarm::StillPlane;
+use crate::task::{RestCost, Square};
+use crate::{Error, settings};
+use cinoc_pde::Grid;
+use cinoc_pde::equation::Vorticity2d;
+use cinoc_pde::sampler::random_vorticity;
+use cinoc_pde::stepper::Substeps;
+use std::f64::consts::TAU;
+
+/// Where the energy of random flows lies, and how much there is.
+const PEAK: f64 = 10.0 * TAU;
+const ENERGY: f64 = 0.8;
+
+settings! {
+    /// The vorticity equation on a torus.
+    pub struct Physics {
+        /// Nodes of the grid along each axis, a multiple of 16.
+        nodes: usize = 16..=8192,
+        /// Length of an edge.
+        length: f64 = 1e-3..=1e3,
+        /// Viscosity ν.
+        nu: f64 = 1e-9..=1e3,
+        /// Time of a tick.
+        dt: f64 = 1e-6..=10.0,
+        /// Steps of the solver per tick; 0: as many as the flow asks for.
+        substeps: usize = 0..=10_000,
+        /// Decisions per episode.
+        ticks: usize = 2..=1_000_000,
+    }
+}
+
+settings! {
+    /// All settings of the problem.
+    pub struct Turbulence2d {
+        /// The vorticity equation on a torus.
+        physics: Physics = (),
+        /// Agents that push and stay where they are.
+        swarm: Static = (),
+        /// What an agent sees.
+        observe: View = (),
+        /// The states that instances start from.
+        data: PlaneStates = (),
+        /// Weights of the cost.
+        cost: RestCost = (),
+    }
+}
+
+impl Definition for Turbulence2d {
+    const NAME: &'static str = "turbulence2d";
+    const ABOUT: &'static str = "Decaying turbulence on a torus: 64 agents that stay in place make it decay at once.";
+    const EXPLANATION: Explanation = Explanation {
+        equation: "ω_t + q·∇ω = ν∇²ω + f, ∇²ψ = −ω, q = (ψ_y, −ψ_x), on a torus; pseudo-spectral with the 3/2 rule, RK4.",
+        sees: "the vorticity ω and its two slopes on 20 × 20 points around the agent; with observe.position, where the agent is.",
+        acts: "a push u·exp(−d²/2σ²), |u| ≤ u_limit, added to the force f, d the distance on the torus.",
+        score: "mean over the torus of ω² (enstrophy) after the last tick; the mean over all ticks beside it.",
+    };
+
+    fn preset(preset: Preset) -> (Self, Recipe) {
+        let mut settings = Self {
+            physics: Physics { nodes: 64, length: 1.0, nu: 5e-4, dt: 0.01, substeps: 8, ticks: 150 },
+            swarm: Rest::agents(64, 0.05, 75.0),
+            // Twenty samples along each axis, one cell apart.
+            observe: Rest::view(20, 19.0 / 64.0),
+            // Turbulence decays: every state needs a run of its own.
+            data: PlaneStates {
+                settle: 2.0,
+                apart: 0.0,
+                per_run: 1,
+                nodes: 0,
+                train_states: 96,
+                validation_states: 16,
+                test_states: 64,
+            },
+            cost: RestCost { track: 1.0, effort: 1e-5, last: 0.0 },
+        };
+        let mut policy = DeepONet { convolutions: vec![32, 64], branch: vec![32], head: 64, ..DeepONet::default() };
+        let mut train = Train { batch: 4, shard: 2, validate_instances: 16, schedule: Schedule::WarmupCosine, ..Train::default() };
+        (train.rate_start, train.rate, train.rate_end, train.warmup) = (1e-4, 5e-4, 1e-6, 20);
+        if preset == Preset::Tuned {
+            // `docs/training.md` says what each change is worth.
+            calm(&mut settings.swarm, &mut settings.observe, &mut policy, &mut train);
+            (policy.convolutions, policy.branch) = (vec![], vec![64, 64]);
+            settings.physics.substeps = 0;
+            settings.swarm.staggered = true;
+            settings.cost.last = 20.0;
+            // Trained with half of the agents dead, so that fewer suffice; with all alive it leaves more than a policy trained with all alive.
+            train.dropout = 0.5;
+            (train.rate, train.warmup, train.updates, train.validate_every, train.average) = (1e-3, 10, 100, 10, 0.9);
+        }
+        (settings, Recipe::new(policy, train))
+    }
+
+    fn check(&self) -> Result<(), Error> {
+        window_fits(self.observe.window, self.physics.length)?;
+        self.data.check(self.physics.nodes, self.physics.dt)
+    }
+
+    fn bytes(&self) -> f64 {
+        self.data.bytes(self.physics.nodes)
+    }
+
+    fn build(&self) -> Problem {
+        let Physics { nodes, length, nu, dt, substeps, ticks } = self.physics;
+        let [grid, coarser] = tori(nodes, self.data.nodes, length);
+        let by_flow = Substeps::Courant(Vorticity2d::COURANT);
+        let stepper = |grid: &Grid, substeps| Vorticity2d::stepper(grid.clone(), nu, dt, substeps);
+        let free = stepper(&coarser, by_flow);
+        let begin = move |rng: &mut Rng| random_vorticity(&coarser, PEAK, ENERGY, &rng.normals(coarser.count()));
+        let runs = format!("turbulence2d, nu {nu}, peak {PEAK}, energy {ENERGY}, courant {}", Vorticity2d::COURANT);
+        let swarm = StillPlane::new(&grid, &self.swarm.parts(), &self.observe.parts());
+        let held = stepper(&grid, if substeps == 0 { by_flow } else { Substeps::Fixed(substeps) });
+        let data = &self.data.states();
+        let rest = Rest { data, cost: &self.cost, square: Square::EnstrophyLast, agents: self.swarm.agents, ticks };
+        // The mirror image of a flow turns the other way.
+        rest.problem(Self::NAME, held, swarm, runs, free, begin, -1.0)
+    }
+
+    fn shrink(&mut self) {
+        self.data.shrink();
+    }
+}

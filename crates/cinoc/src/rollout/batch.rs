@@ -1,0 +1,105 @@
+//! Episodes side by side: where each begins and who dies when.
+
+use crate::random::{Rng, Stream, Use};
+use crate::{Problem, Real};
+
+/// Where an episode begins.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Beginning {
+    /// The field at the start.
+    pub start: Vec<Real>,
+    /// The field to be reached.
+    pub target: Vec<Real>,
+    /// Positions of the agents, `[agents, d]`.
+    pub places: Vec<Real>,
+    /// Agents that die, each with the tick (from 0) from which on it does nothing.
+    pub deaths: Vec<(usize, usize)>,
+    /// Seed of the noise of policies that declare some.
+    pub noise: u64,
+}
+
+impl Beginning {
+    /// Instance `index` of a stream, with agents at their regular places.
+    pub fn drawn(problem: &Problem, agents: usize, seed: u64, stream: Stream, index: usize) -> Self {
+        let instance = problem.task.sample(&mut Rng::new(seed, stream, index as u64), Use::of(stream));
+        let places = problem.swarm.start(agents);
+        Self { start: instance.start, target: instance.target, places, deaths: Vec::new(), noise: index as u64 }
+    }
+
+    /// The same, where a share of the agents dies at tick `at`; who, depends on the seed and the instance.
+    pub fn failing(mut self, agents: usize, share: f64, at: usize, seed: u64, index: usize) -> Self {
+        let dead = (share * agents as f64).round() as usize;
+        let chosen = Rng::new(seed, Stream::Failure, index as u64).choose(dead, agents);
+        self.deaths.extend(chosen.into_iter().map(|agent| (at, agent)));
+        self
+    }
+}
+
+/// Several episodes side by side.
+#[derive(Clone, Debug, Default)]
+pub struct Batch {
+    /// How many.
+    pub size: usize,
+    /// Agents of each.
+    pub agents: usize,
+    /// Fields at the start.
+    pub start: Vec<Real>,
+    /// Fields to be reached.
+    pub target: Vec<Real>,
+    /// Positions at the start.
+    pub places: Vec<Real>,
+    /// Each agent's strength at the start: 1, or 0 if it is dead.
+    pub strength: Vec<Real>,
+    /// Who dies: tick, and number of the agent among those of all episodes.
+    deaths: Vec<(usize, usize)>,
+    /// Seeds of noise.
+    noise: Vec<u64>,
+}
+
+impl Batch {
+    /// An empty batch for `agents` agents.
+    pub fn new(agents: usize) -> Self {
+        Self { agents, ..Self::default() }
+    }
+
+    /// Removes all episodes, keeps the room.
+    pub fn clear(&mut self) {
+        self.size = 0;
+        [&mut self.start, &mut self.target, &mut self.places, &mut self.strength].into_iter().for_each(Vec::clear);
+        self.deaths.clear();
+        self.noise.clear();
+    }
+
+    /// Adds an episode with agents at `places`.
+    pub fn push(&mut self, start: &[Real], target: &[Real], places: &[Real]) {
+        self.size += 1;
+        self.start.extend_from_slice(start);
+        self.target.extend_from_slice(target);
+        self.places.extend_from_slice(places);
+        self.strength.resize(self.size * self.agents, 1.0);
+        self.noise.push(self.size as u64 - 1);
+    }
+
+    /// Adds an episode.
+    pub fn begin(&mut self, beginning: &Beginning) {
+        let first = self.size * self.agents;
+        self.push(&beginning.start, &beginning.target, &beginning.places);
+        self.deaths.extend(beginning.deaths.iter().map(|&(tick, agent)| (tick, first + agent)));
+        self.noise[self.size - 1] = beginning.noise;
+    }
+
+    /// Adds every agent's strength during tick `tick` (from 0) to the end of `out`.
+    pub fn strength_at(&self, tick: usize, out: &mut Vec<Real>) {
+        let first = out.len();
+        out.extend_from_slice(&self.strength);
+        self.deaths.iter().filter(|(from, _)| tick >= *from).for_each(|(_, agent)| out[first + agent] = 0.0);
+    }
+
+    /// Adds `width` standard normal numbers per agent to the end of `out`.
+    pub fn noise_at(&self, tick: usize, width: usize, out: &mut Vec<Real>) {
+        for &seed in &self.noise {
+            let mut rng = Rng::new(seed, Stream::Noise, tick as u64);
+            out.extend((0..self.agents * width).map(|_| rng.normal() as Real));
+        }
+    }
+}

@@ -1,0 +1,555 @@
+//! Episodes with their derivatives: ticks in a row, and the backward sweep through them.
+
+mod batch;
+mod remember;
+mod tick;
+
+pub use batch::{Batch, Beginning};
+pub use tick::{Decide, Given, Inputs, State, tick};
+
+use crate::policy::{Declared, Policy};
+use crate::{Problem, Real};
+use cinoc_tape::{Bars, Memory, Params, Tape, Var, VarId};
+
+/// Who decides in a rollout.
+#[derive(Clone, Copy)]
+pub enum Control<'a> {
+    /// A policy with its parameters.
+    Policy(&'a dyn Policy, &'a Params),
+    /// Given actions in the units of the actuators, `[ticks, batch, agents, k]`. Limits and safety hold for them too.
+    Actions(&'a [Real]),
+}
+
+impl<'a> Control<'a> {
+    fn shared(self) -> &'a [Real] {
+        if let Self::Policy(_, params) = self { params.shared() } else { &[] }
+    }
+
+    fn declared(self) -> Declared {
+        if let Self::Policy(policy, _) = self { policy.declared() } else { Declared::default() }
+    }
+}
+
+/// By what the derivative is wanted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Wanted {
+    /// The parameters of the policy.
+    pub params: bool,
+    /// Given actions.
+    pub actions: bool,
+    /// The field at the start.
+    pub start: bool,
+    /// The positions at the start. For agents that stay in place this gives up what is computed once for all ticks.
+    pub places: bool,
+}
+
+impl Wanted {
+    /// By the parameters alone: what training asks for.
+    pub const PARAMS: Self = Self { params: true, actions: false, start: false, places: false };
+
+    /// By everything.
+    pub const ALL: Self = Self { params: true, actions: true, start: true, places: true };
+
+    /// Whether there will be a backward sweep.
+    pub fn any(self) -> bool {
+        self != Self::default()
+    }
+}
+
+/// How an episode ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// All ticks were made.
+    Finished,
+    /// A number was no longer finite after this tick (from 1).
+    Diverged {
+        /// Which one.
+        tick: usize,
+    },
+}
+
+/// What an observer of an episode is shown after each tick; tick 0 is the start, without action.
+pub struct Scene<'a> {
+    /// From 0 to `ticks`.
+    pub tick: usize,
+    /// Fields, `[batch, nodes…]`.
+    pub z: &'a [Real],
+    /// Positions, `[batch, agents, d]`.
+    pub xi: &'a [Real],
+    /// Actions, `[batch, agents, k]`; empty at tick 0.
+    pub action: &'a [Real],
+}
+
+/// Cotangents of an own loss after one tick, to be filled in; all zero at first.
+pub struct TickCotangents<'a> {
+    /// From 1 to `ticks`.
+    pub tick: usize,
+    /// Of the fields, `[batch, nodes…]`.
+    pub z: &'a mut [Real],
+    /// Of the positions, `[batch, agents, d]`.
+    pub xi: &'a mut [Real],
+    /// Of the actions as they were carried out, `[batch, agents, k]`.
+    pub action: &'a mut [Real],
+}
+
+/// What the gradient is of.
+#[derive(Default)]
+pub struct Loss<'a> {
+    /// Weight of the sum over instances of the cost.
+    pub cost: f64,
+    /// An own loss on the trajectory beside it: called for every tick, from the last to the first, for its cotangents. Needs segments of one tick.
+    pub own: Option<&'a mut dyn FnMut(&mut TickCotangents)>,
+}
+
+impl Loss<'_> {
+    /// `share` times the sum over instances of the cost.
+    pub fn cost(share: f64) -> Self {
+        Self { cost: share, own: None }
+    }
+}
+
+/// Parts of a state: field, positions, previous action, memory.
+const PARTS: usize = 4;
+const PLACES: usize = 1;
+const MEMORY: usize = 3;
+
+/// The names of a segment's variables, the same for every segment of the same length.
+#[derive(Clone, Default)]
+struct Marks {
+    /// What differs from tick to tick, in the order of recording.
+    inputs: Vec<VarId>,
+    /// The state at the start and at the end; the memory only where there is one.
+    first: [Option<VarId>; PARTS],
+    last: [Option<VarId>; PARTS],
+    /// The field that the episode started from.
+    start: Option<VarId>,
+    /// Given actions of each tick.
+    actions: Vec<VarId>,
+    /// The cost terms of each tick in turn.
+    terms: Vec<VarId>,
+}
+
+impl Marks {
+    /// As a clone, in the room there is.
+    fn copy(&mut self, other: &Self) {
+        (self.first, self.last, self.start) = (other.first, other.last, other.start);
+        self.inputs.clone_from(&other.inputs);
+        self.actions.clone_from(&other.actions);
+        self.terms.clone_from(&other.terms);
+    }
+
+    fn clear(&mut self) {
+        self.inputs.clear();
+        self.actions.clear();
+        self.terms.clear();
+    }
+}
+
+/// Episodes of one batch with their derivatives: working space that is reused from update to update.
+pub struct Rollout {
+    /// The episodes.
+    pub batch: Batch,
+    /// Sum over ticks of weight·term for each term and instance, `[terms, batch]`.
+    pub costs: Vec<f64>,
+    /// Cotangents, of the parameters among them.
+    bars: Bars,
+    ticks: usize,
+    segment: usize,
+    keep: bool,
+    rematerialise: bool,
+    wanted: Wanted,
+    memories: Vec<Memory>,
+    marks: Vec<Marks>,
+    /// The state at the start of each segment and at the end; without a gradient to follow, only the last two.
+    states: Vec<[Vec<Real>; PARTS]>,
+    /// What differs from tick to tick in the segment at hand, one after the other.
+    inputs: Vec<Real>,
+    state_bar: [Vec<Real>; PARTS],
+    start_bar: Vec<Real>,
+    action_bar: Vec<Real>,
+    seed: Vec<Real>,
+}
+
+impl Rollout {
+    /// For episodes of `ticks` ticks, recorded in segments of `segment` ticks. With `keep` all segments stay in memory until the
+    /// backward sweep; without, each is computed once more when its turn comes. The gradient is the same.
+    pub fn new(ticks: usize, segment: usize, keep: bool, agents: usize) -> Self {
+        let segments = ticks.div_ceil(segment);
+        Self {
+            batch: Batch::new(agents),
+            costs: Vec::new(),
+            bars: Bars::default(),
+            ticks,
+            segment,
+            keep,
+            rematerialise: false,
+            wanted: Wanted::default(),
+            memories: (0..if keep { segments } else { 3 }).map(|_| Memory::default()).collect(),
+            marks: vec![Marks::default(); segments],
+            states: vec![Default::default(); segments + 1],
+            inputs: Vec::new(),
+            state_bar: Default::default(),
+            start_bar: Vec::new(),
+            action_bar: Vec::new(),
+            seed: Vec::new(),
+        }
+    }
+
+    /// The same, but with `yes` recorded ticks keep only what cannot be computed again. The gradient is the same.
+    pub fn rematerialise(mut self, yes: bool) -> Self {
+        self.rematerialise = yes;
+        self
+    }
+
+    /// Rolls the batch out. `watch` sees every tick if segments are single ticks, else the end of each segment.
+    pub fn forward<'r>(
+        &'r mut self,
+        problem: &'r Problem,
+        control: Control<'r>,
+        wanted: Wanted,
+        watch: &mut dyn FnMut(&Scene),
+    ) -> Episode<'r> {
+        let outcome = self.compute_all(problem, control, wanted, watch);
+        Episode { rollout: self, problem, control, outcome }
+    }
+
+    fn compute_all(
+        &mut self,
+        problem: &Problem,
+        control: Control,
+        wanted: Wanted,
+        watch: &mut dyn FnMut(&Scene),
+    ) -> Outcome {
+        let (size, agents) = (self.batch.size, self.batch.agents);
+        let width = problem.swarm.action_width();
+        if let Control::Actions(actions) = control {
+            let needed = self.ticks * size * agents * width;
+            assert_eq!(actions.len(), needed, "actions of {} ticks, {size} instances, {agents} agents", self.ticks);
+        }
+        self.wanted = wanted;
+        let [z, xi, previous, memory] = &mut self.states[0];
+        copy(z, &self.batch.start);
+        copy(xi, &self.batch.places);
+        zeros(previous, size * agents * width);
+        zeros(memory, size * agents * control.declared().memory);
+        self.costs.clear();
+        self.costs.resize(problem.task.terms().len() * size, 0.0);
+        watch(&Scene { tick: 0, z: &self.batch.start, xi: &self.batch.places, action: &[] });
+        for s in 0..self.marks.len() {
+            if s != self.model(s) {
+                let slot = self.slot(s);
+                self.memories[slot].release();
+            }
+        }
+        for s in 0..self.marks.len() {
+            self.compute(problem, control, s);
+            let (memory, after) = (&self.memories[self.slot(s)], self.state(s + 1));
+            let end = ((s + 1) * self.segment).min(self.ticks);
+            for (part, id) in self.marks[s].last.into_iter().enumerate() {
+                let value = id.map_or(&[][..], |id| memory.value(control.shared(), id));
+                copy(&mut self.states[after][part], value);
+            }
+            let terms = problem.task.terms().len();
+            for (t, ids) in self.marks[s].terms.chunks_exact(terms).enumerate() {
+                let tick = s * self.segment + t + 1;
+                for (term, id) in ids.iter().enumerate() {
+                    let weight = problem.task.weight(term, tick, self.ticks);
+                    for (sum, c) in self.costs[term * size..][..size].iter_mut().zip(memory.value(control.shared(), *id)) {
+                        *sum += weight * *c as f64;
+                    }
+                }
+                if !self.costs.iter().all(|c| c.is_finite()) {
+                    return Outcome::Diverged { tick };
+                }
+            }
+            let [z, xi, action, _] = &self.states[after];
+            watch(&Scene { tick: end, z, xi, action });
+        }
+        Outcome::Finished
+    }
+
+    /// The segment that is recorded for segment `s` to be replayed from: the first of the same length.
+    fn model(&self, s: usize) -> usize {
+        let shorter = s + 1 == self.marks.len() && !self.ticks.is_multiple_of(self.segment);
+        if shorter { s } else { 0 }
+    }
+
+    /// Where the state at the start of segment `s` is kept.
+    fn state(&self, s: usize) -> usize {
+        if self.wanted.any() { s } else { s % 2 }
+    }
+
+    /// The memory of segment `s`. Where not all are kept, the two models have their own and the others share one.
+    fn slot(&self, s: usize) -> usize {
+        match (self.keep, s) {
+            (true, s) => s,
+            (false, 0) => 0,
+            (false, s) if s == self.model(s) => 1,
+            _ => 2,
+        }
+    }
+
+    /// The ticks of segment `s`, from 0.
+    fn ticks_of(&self, s: usize) -> std::ops::Range<usize> {
+        s * self.segment..((s + 1) * self.segment).min(self.ticks)
+    }
+
+    /// Whether places are the same in all ticks and nobody asks for the derivative by them: then what follows from them is computed once.
+    fn fixed_places(&self, problem: &Problem) -> bool {
+        !problem.swarm.moves() && !self.wanted.places
+    }
+
+    /// Gathers what differs from tick to tick in segment `s`, in the order of recording.
+    fn gather(&mut self, control: Control, s: usize) {
+        let Declared { noise, clock, .. } = control.declared();
+        self.inputs.clear();
+        for tick in self.ticks_of(s) {
+            self.batch.strength_at(tick, &mut self.inputs);
+            if noise > 0 {
+                self.batch.noise_at(tick, noise, &mut self.inputs);
+            }
+            if clock {
+                let over = tick as Real / self.ticks as Real;
+                self.inputs.resize(self.inputs.len() + self.batch.size, over);
+            }
+            if let Control::Actions(actions) = control {
+                let each = actions.len() / self.ticks;
+                self.inputs.extend_from_slice(&actions[tick * each..(tick + 1) * each]);
+            }
+        }
+    }
+
+    /// Computes segment `s`: the first of its kind is recorded, the others replay it.
+    fn compute(&mut self, problem: &Problem, control: Control, s: usize) {
+        self.gather(control, s);
+        let (slot, model, from) = (self.slot(s), self.model(s), self.state(s));
+        if s == model || !self.memories[self.slot(model)].replayable() {
+            return self.record(problem, control, s, slot);
+        }
+        let fixed = self.fixed_places(problem);
+        let (known, new) = self.marks.split_at_mut(s);
+        let marks = &known[model];
+        new[0].copy(marks);
+        let (recorded, free) = self.memories.split_at_mut(slot);
+        let states = marks.first.into_iter().zip(&self.states[from]).enumerate();
+        let start = states.filter(|(part, _)| !fixed || *part != PLACES).filter_map(|(_, (id, x))| Some((id?, x.as_slice())));
+        // Start and target are those of the recording, and so are places that never change.
+        let mut rest = self.inputs.as_slice();
+        let inputs = marks.inputs.iter().map(|&id| {
+            let (values, after) = rest.split_at(recorded[model].shape(id).count());
+            rest = after;
+            (id, values)
+        });
+        free[0].replay(&recorded[model], control.shared(), start.chain(inputs));
+    }
+
+    /// Records segment `s` into memory `slot`.
+    fn record(&mut self, problem: &Problem, control: Control, s: usize, slot: usize) {
+        let (size, agents, from, ticks) = (self.batch.size, self.batch.agents, self.state(s), self.ticks_of(s));
+        let (wanted, fixed, declared) = (self.wanted, self.fixed_places(problem), control.declared());
+        let (d, width) = (problem.swarm.dimensions(), problem.swarm.action_width());
+        let shared = control.shared();
+        let tape = Tape::new(std::mem::take(&mut self.memories[slot]), shared).thrifty(self.rematerialise || !wanted.any());
+        let marks = &mut self.marks[s];
+        marks.clear();
+        {
+            let nodes = &problem.stepper.grid().nodes;
+            let mut field = [size; 4];
+            field[1..=nodes.len()].copy_from_slice(nodes);
+            let field = &field[..=nodes.len()];
+            let leaf = |shape: &[usize], x: &[Real]| if wanted.any() { tape.input(shape, x) } else { tape.given(shape, x) };
+            let [z, xi, previous, memory] = &self.states[from];
+            let mut state = State {
+                z: leaf(field, z),
+                xi: if fixed { tape.constant([size, agents, d], xi) } else { leaf(&[size, agents, d], xi) },
+                previous: leaf(&[size, agents, width], previous),
+                memory: (declared.memory > 0).then(|| leaf(&[size, agents, declared.memory], memory)),
+            };
+            marks.first = parts(&state);
+            let start = match wanted.start {
+                true => tape.fixed_input(field, &self.batch.start),
+                false => tape.constant(field, &self.batch.start),
+            };
+            marks.start = Some(start.id());
+            let target = tape.constant(field, &self.batch.target);
+            let mut rest = self.inputs.as_slice();
+            for _ in ticks {
+                let mut next = |shape: &[usize], wants: bool| {
+                    let (values, after) = rest.split_at(shape.iter().product());
+                    rest = after;
+                    let var = if wants { tape.input(shape, values) } else { tape.given(shape, values) };
+                    marks.inputs.push(var.id());
+                    var
+                };
+                let strength = next(&[size, agents], false);
+                let decide = match control {
+                    Control::Policy(policy, params) => Decide::Policy {
+                        policy,
+                        theta: params.leaves(&tape, wanted.params),
+                        inputs: Inputs {
+                            noise: (declared.noise > 0).then(|| next(&[size, agents, declared.noise], false)),
+                            clock: declared.clock.then(|| next(&[size, 1], false)),
+                        },
+                    },
+                    Control::Actions(_) => {
+                        let action = next(&[size, agents, width], wanted.actions);
+                        marks.actions.push(action.id());
+                        Decide::Action(action)
+                    }
+                };
+                let before = marks.terms.len();
+                state = tick(problem, decide, state, Given { start, target, strength }, &mut |term| marks.terms.push(term.id()));
+                let (found, named) = (marks.terms.len() - before, problem.task.terms().len());
+                assert_eq!(found, named, "a task adds as many terms to the cost as it names");
+            }
+            marks.last = parts(&state);
+        }
+        self.memories[slot] = tape.into_memory();
+    }
+
+    fn backward(&mut self, problem: &Problem, control: Control, mut loss: Loss) {
+        let (terms, shared) = (problem.task.terms().len(), control.shared());
+        let parameters = if let Control::Policy(_, params) = control { params.theta().len() } else { 0 };
+        assert!(loss.own.is_none() || self.segment == 1, "an own loss needs segments of one tick, not of {}", self.segment);
+        let per_tick = self.states[0][2].len();
+        zeros(&mut self.action_bar, if self.wanted.actions { self.ticks * per_tick } else { 0 });
+        self.start_bar.clear();
+        for s in (0..self.marks.len()).rev() {
+            let (slot, last) = (self.slot(s), s + 1 == self.marks.len());
+            if !self.keep && !last && s != self.model(s) {
+                self.compute(problem, control, s);
+            }
+            let memory = &self.memories[slot];
+            self.bars.start(memory, parameters);
+            let marks = &self.marks[s];
+            if !last {
+                for (id, bar) in marks.last.into_iter().zip(&self.state_bar) {
+                    id.into_iter().for_each(|id| self.bars.seed(memory, id, bar));
+                }
+            }
+            if let Some(own) = &mut loss.own {
+                let [z, xi, action, _] = &mut self.state_bar;
+                let sizes = [self.states[0][0].len(), self.states[0][PLACES].len(), per_tick];
+                [&mut *z, &mut *xi, &mut *action].into_iter().zip(sizes).for_each(|(bar, size)| zeros(bar, size));
+                own(&mut TickCotangents { tick: s + 1, z, xi, action });
+                for (id, bar) in marks.last.into_iter().zip(&self.state_bar).take(MEMORY) {
+                    id.into_iter().for_each(|id| self.bars.seed(memory, id, bar));
+                }
+            }
+            for (t, ids) in marks.terms.chunks_exact(terms).enumerate() {
+                for (term, id) in ids.iter().enumerate() {
+                    let weight = problem.task.weight(term, s * self.segment + t + 1, self.ticks);
+                    self.seed.clear();
+                    self.seed.resize(self.batch.size, (loss.cost * weight) as Real);
+                    self.bars.seed(memory, *id, &self.seed);
+                }
+            }
+            let next = slot.checked_sub(1).filter(|_| self.keep).map(|slot| &self.memories[slot]);
+            memory.backward_before(shared, &mut self.bars, next);
+            // Every recording begins with the same tick, in which as a rule all is computed that is the same in every tick.
+            let ends = s == 0 || !memory.sweeps_with(&self.memories[self.slot(self.model(s - 1))]);
+            if ends {
+                memory.backward_standing(shared, &mut self.bars);
+                if let (true, Some(id)) = (self.wanted.start, marks.start) {
+                    add(&mut self.start_bar, self.bars.of(memory, id));
+                }
+            }
+            for (i, id) in marks.actions.iter().enumerate().filter(|_| self.wanted.actions) {
+                let bar = self.bars.of(memory, *id);
+                if !bar.is_empty() {
+                    self.action_bar[(s * self.segment + i) * per_tick..][..per_tick].copy_from_slice(bar);
+                }
+            }
+            for (part, id) in marks.first.into_iter().enumerate() {
+                let bar = id.map_or(&[][..], |id| self.bars.of(memory, id));
+                let kept = &mut self.state_bar[part];
+                match bar.is_empty() {
+                    true => zeros(kept, self.states[s][part].len()),
+                    false => copy(kept, bar),
+                }
+            }
+        }
+        add(&mut self.state_bar[0], &self.start_bar);
+    }
+
+    /// Sets the gradient by the parameters to zero; backward sweeps add to it.
+    pub fn clear_gradient(&mut self) {
+        self.bars.clear_shared();
+    }
+
+    /// The gradient by the parameters, summed over backward sweeps since [`clear_gradient`](Self::clear_gradient).
+    pub fn gradient(&self) -> &[Real] {
+        &self.bars.shared
+    }
+
+    /// The state at the end: field, positions.
+    pub fn end(&self) -> (&[Real], &[Real]) {
+        let [z, xi, ..] = &self.states[self.state(self.marks.len())];
+        (z, xi)
+    }
+
+    /// Bytes held by recorded segments.
+    pub fn bytes(&self) -> usize {
+        self.memories.iter().map(Memory::bytes).sum()
+    }
+}
+
+/// A rollout that was computed, and can be swept backwards.
+pub struct Episode<'r> {
+    rollout: &'r mut Rollout,
+    problem: &'r Problem,
+    control: Control<'r>,
+    /// How it ended.
+    pub outcome: Outcome,
+}
+
+impl<'r> Episode<'r> {
+    /// Sweeps backwards. The gradient by the parameters adds to that of sweeps before, see [`Rollout::clear_gradient`].
+    ///
+    /// # Panics
+    /// If no derivative was wanted.
+    pub fn backward(self, loss: Loss) -> Gradients<'r> {
+        assert!(self.rollout.wanted.any(), "a rollout without wanted derivatives cannot be swept backwards");
+        self.rollout.backward(self.problem, self.control, loss);
+        let rollout = &*self.rollout;
+        let [z, xi, _, memory] = &rollout.state_bar;
+        Gradients { params: &rollout.bars.shared, actions: &rollout.action_bar, start: z, places: xi, memory }
+    }
+}
+
+/// What a backward sweep gives; each is meaningful only where it was wanted.
+pub struct Gradients<'r> {
+    /// By the parameters.
+    pub params: &'r [Real],
+    /// By given actions, `[ticks, batch, agents, k]`.
+    pub actions: &'r [Real],
+    /// By the fields at the start, `[batch, nodes…]`.
+    pub start: &'r [Real],
+    /// By the positions at the start, `[batch, agents, d]`.
+    pub places: &'r [Real],
+    /// By what agents remember at the start, `[batch, agents, h]`.
+    pub memory: &'r [Real],
+}
+
+fn parts(state: &State) -> [Option<VarId>; PARTS] {
+    [Some(state.z), Some(state.xi), Some(state.previous), state.memory].map(|var: Option<Var>| var.map(Var::id))
+}
+
+fn copy(to: &mut Vec<Real>, from: &[Real]) {
+    to.clear();
+    to.extend_from_slice(from);
+}
+
+fn zeros(to: &mut Vec<Real>, count: usize) {
+    to.clear();
+    to.resize(count, 0.0);
+}
+
+/// Adds, where an empty vector is one of zeros.
+fn add(to: &mut Vec<Real>, from: &[Real]) {
+    if to.is_empty() {
+        copy(to, from);
+    } else {
+        to.iter_mut().zip(from).for_each(|(to, from)| *to += from);
+    }
+}

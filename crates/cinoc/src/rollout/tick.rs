@@ -1,0 +1,85 @@
+//! The one tick.
+
+use super::remember::remember;
+use crate::Problem;
+use crate::policy::{Context, Decision, Policy};
+use crate::task::After;
+use cinoc_tape::{Leaves, Var};
+
+/// What changes from tick to tick.
+#[derive(Clone, Copy)]
+pub struct State<'t> {
+    /// The field, `[batch, nodes…]`.
+    pub z: Var<'t>,
+    /// The agents' positions, `[batch, agents, d]`.
+    pub xi: Var<'t>,
+    /// The action of the tick before, `[batch, agents, k]`.
+    pub previous: Var<'t>,
+    /// What each agent remembers, `[batch, agents, h]`, where its policy does.
+    pub memory: Option<Var<'t>>,
+}
+
+/// What a tick is given.
+#[derive(Clone, Copy)]
+pub struct Given<'t> {
+    /// The field that the episode started from.
+    pub start: Var<'t>,
+    /// The field to be reached.
+    pub target: Var<'t>,
+    /// 1 for each healthy agent, 0 for a dead one, `[batch, agents]`.
+    pub strength: Var<'t>,
+}
+
+/// Who decides.
+#[derive(Clone, Copy)]
+pub enum Decide<'a, 't> {
+    /// A policy, from what each agent sees.
+    Policy {
+        /// Which.
+        policy: &'a dyn Policy,
+        /// Its parameters.
+        theta: Leaves<'t>,
+        /// What it declared to differ from tick to tick.
+        inputs: Inputs<'t>,
+    },
+    /// Somebody else: actions in the units of the actuators, `[batch, agents, k]`.
+    Action(Var<'t>),
+}
+
+/// What a policy may have declared to differ from tick to tick.
+#[derive(Clone, Copy, Default)]
+pub struct Inputs<'t> {
+    /// Standard normal numbers, `[batch, agents, n]`.
+    pub noise: Option<Var<'t>>,
+    /// The share of the episode that is over, `[batch, 1]`.
+    pub clock: Option<Var<'t>>,
+}
+
+/// One decision: observe, act, hold to limits and to safety, push, step, move, cost. Everything that controls a field calls this.
+pub fn tick<'t>(
+    problem: &Problem,
+    decide: Decide<'_, 't>,
+    state: State<'t>,
+    given: Given<'t>,
+    add_cost: &mut dyn FnMut(Var<'t>),
+) -> State<'t> {
+    let swarm = &problem.swarm;
+    // Limits and safety hold for every action, wherever it was decided.
+    let (within, memory) = match decide {
+        Decide::Policy { policy, theta, inputs: Inputs { noise, clock } } => {
+            let seen = swarm.observe(state.z, given.target, state.xi);
+            let Decision { raw, memory } = policy.act(&theta, &seen, &Context { memory: state.memory, noise, clock });
+            assert_eq!(memory.is_some(), state.memory.is_some(), "a policy returns a memory if and only if it declares one");
+            let memory = memory.map(|memory| remember(memory, given.strength));
+            (swarm.saturate(raw, swarm.share(given.strength, state.xi)), memory)
+        }
+        Decide::Action(action) => (swarm.hold(action, given.strength), state.memory),
+    };
+    let action = swarm.filter(within, state.xi);
+    let force = swarm.actuate(action, state.xi);
+    let z = problem.stepper.step(state.z, force);
+    let xi = swarm.advance(state.xi, action);
+    let Given { start, target, .. } = given;
+    problem.task.cost(&After { z, start, target, xi, action, previous: state.previous }, add_cost);
+    State { z, xi, previous: action, memory }
+}

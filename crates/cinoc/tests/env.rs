@@ -1,0 +1,248 @@
+//! Episodes as a thing to step.
+
+mod common;
+
+use cinoc::env::{Env, assert_replayable};
+use cinoc::policy::{Context, Decision, Declared, Policy};
+use cinoc::random::{Rng, Stream};
+use cinoc::rollout::{Beginning, Control, Loss, Rollout, Wanted};
+use cinoc::sense::Observation;
+use cinoc::threads::Threads;
+use cinoc::{Problem, Real};
+use cinoc_tape::{Leaves, Params, Shape};
+use common::{config, names, parts};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+fn env(problem: &Arc<Problem>, instances: usize, agents: usize) -> Env {
+    let mut env = Env::new(problem.clone(), instances, agents, Threads::one()).expect("a small environment");
+    env.reset(&vec![true; instances], &mut |i| Beginning::drawn(problem, agents, 4, Stream::Train, i));
+    env
+}
+
+/// The ticks of a rollout and of an environment are the same, to the bit, driven by a policy or by given actions.
+#[test]
+fn steps_are_the_ticks_of_a_rollout() {
+    for name in names() {
+        let parts = parts(&config(name, &["physics.ticks=5"]));
+        let (problem, agents) = (&parts.problem, parts.problem.agents);
+        let params = parts.policy.init(&mut Rng::new(2, Stream::Init, 0));
+        let mut by_policy = env(problem, 11, agents);
+        let mut actions = Vec::new();
+        by_policy.run(&*parts.policy, &params, 5, &mut |env| (0..11).for_each(|i| actions.extend_from_slice(env.action(i))));
+        let mut rollout = Rollout::new(5, 1, false, agents);
+        (0..11).for_each(|i| rollout.batch.begin(&Beginning::drawn(problem, agents, 4, Stream::Train, i)));
+        rollout.forward(problem, Control::Policy(&*parts.policy, &params), Wanted::default(), &mut |_| {});
+        let end = |env: &Env| -> Vec<Real> { (0..11).flat_map(|i| env.field(i).to_vec()).collect() };
+        assert!(end(&by_policy) == rollout.end().0, "{name}: a policy drives both to the same end");
+        // What a policy did lies within the limits: given again it changes nothing (with a safety layer, nothing but rounding).
+        let mut by_actions = env(problem, 11, agents);
+        let mut cost = 0.0;
+        for now in actions.chunks_exact(by_actions.actions()) {
+            cost += by_actions.step(now).cost.iter().sum::<f64>();
+        }
+        assert!(end(&by_actions) == end(&by_policy), "{name}: given the same actions the end is the same");
+        let total: f64 = rollout.costs.iter().sum();
+        assert!((cost - total).abs() < 1e-9 * total.abs(), "{name}: costs add up to {cost}, not {total}");
+        assert!(by_actions.last().done.iter().all(|done| *done));
+        assert_eq!(by_actions.measures(3), by_policy.measures(3));
+    }
+}
+
+/// However strong an action is, and wherever it was decided, limits hold; the dead do nothing; nobody enters a disc.
+#[test]
+fn limits_hold_for_every_action() {
+    for (name, changes) in [("heat1d", &[][..]), ("heat2d_obstacles", &["obstacles.safety=true"]), ("ks1d", &[]), ("density2d", &[])] {
+        let problem = parts(&config(name, &[&["physics.ticks=40"][..], changes].concat())).problem;
+        let (agents, k) = (problem.agents, problem.swarm.action_width());
+        let mut env = env(&problem, 2, agents);
+        env.set_strength(1, 0, 0.0);
+        for tick in 0..40 {
+            let wild: Vec<Real> = cinoc_tape::check::noise(env.actions(), tick).iter().map(|a| a * 1e6).collect();
+            let done = env.step(&wild).diverged.contains(&true);
+            assert!(!done, "{name}: limits keep a field finite");
+        }
+        let largest = env.action(0).iter().fold(0.0, |most: Real, a| most.max(a.abs()));
+        assert!(largest > 0.0 && largest <= 40.0, "{name}: {largest}");
+        assert_eq!(&env.action(1)[..k], vec![0.0; k], "{name}: the dead do nothing");
+        if name == "heat2d_obstacles" {
+            assert_eq!(env.measures(0)[2], 0.0, "nobody was inside a disc");
+        }
+    }
+}
+
+/// Some episodes start anew while others go on; a snapshot brings everything back.
+#[test]
+fn episodes_are_independent_and_can_be_restored() {
+    let problem = parts(&config("heat1d", &["physics.ticks=6"])).problem;
+    let mut env = env(&problem, 10, 5);
+    let actions = cinoc_tape::check::noise(env.actions(), 3);
+    let fields = |env: &Env| -> Vec<Vec<Real>> { (0..10).map(|i| env.field(i).to_vec()).collect() };
+    env.step(&actions);
+    env.step(&actions);
+    let (then, before) = (env.snapshot(), fields(&env));
+    let mut which = [false; 10];
+    which[9] = true;
+    env.reset(&which, &mut |i| Beginning::drawn(&problem, 5, 4, Stream::Train, i));
+    assert_eq!((env.tick(9), env.tick(0)), (0, 2));
+    env.step(&actions);
+    let after = fields(&env);
+    env.restore(&then);
+    assert_eq!(fields(&env), before);
+    assert_eq!((env.tick(9), env.tick(0)), (2, 2));
+    env.step(&actions);
+    let again = fields(&env);
+    assert!(again[..9] == after[..9] && again[9] != after[9], "only the episode that began anew differs");
+    (0..4).for_each(|_| drop(env.step(&actions).cost[0]));
+    assert!(env.last().done[0] && env.tick(0) == 6);
+    let end = env.measures(0).to_vec();
+    assert_eq!(env.step(&actions).cost[0], 0.0, "what is over costs nothing more");
+    assert_eq!(env.measures(0), end);
+}
+
+/// Own fields, places and deaths.
+#[test]
+fn an_episode_begins_where_it_is_told_to() {
+    let problem = parts(&config("heat1d", &["physics.ticks=4"])).problem;
+    let mut env = Env::new(problem.clone(), 1, 3, Threads::one()).expect("a small environment");
+    let start: Vec<Real> = (0..100).map(|i| (i as Real * 0.3).sin()).collect();
+    let own = Beginning { start: start.clone(), target: vec![0.5; 100], places: vec![0.1, 0.2, 0.7], deaths: vec![(2, 1)], noise: 0 };
+    env.reset(&[true], &mut |_| own.clone());
+    assert!(env.field(0) == start && env.target(0) == vec![0.5; 100] && env.positions(0) == [0.1, 0.2, 0.7]);
+    let actions = vec![1.0; env.actions()];
+    let pushes: Vec<bool> = (0..4)
+        .map(|_| {
+            env.step(&actions);
+            env.action(0)[2] != 0.0
+        })
+        .collect();
+    assert_eq!(pushes, [true, true, false, false], "agent 1 is dead from tick 2 on");
+}
+
+/// What is seen is what a policy would be shown.
+#[test]
+fn what_is_seen_has_the_announced_sizes() {
+    for name in names() {
+        let problem = parts(&config(name, &["physics.ticks=3"])).problem;
+        let mut env = env(&problem, 9, 4);
+        let features = env.features();
+        let views = if features.shared { 9 } else { 9 * 4 };
+        let mut view = vec![Real::NAN; views * features.patch.count()];
+        let mut position = vec![Real::NAN; 9 * 4 * features.position];
+        env.observe(&mut view, &mut position);
+        assert!(view.iter().chain(&position).all(|x| x.is_finite()), "{name}");
+    }
+}
+
+/// A leaky sum of what each agent has seen, some noise and the clock: everything that can be declared.
+struct Remembering {
+    usual: Box<dyn Policy>,
+    features: usize,
+}
+
+const WIDTH: usize = 3;
+
+impl Policy for Remembering {
+    fn shapes(&self) -> Vec<(String, Shape)> {
+        let mut shapes = self.usual.shapes();
+        shapes.push(("memory.w".into(), Shape::new(&[self.features, WIDTH])));
+        shapes.push(("memory.b".into(), Shape::new(&[WIDTH])));
+        shapes
+    }
+
+    fn init(&self, rng: &mut Rng) -> Params {
+        let mut params = self.usual.init(rng);
+        let weights: Vec<Real> = (0..self.features * WIDTH).map(|_| 0.1 * rng.normal() as Real).collect();
+        params.push("memory.w", [self.features, WIDTH], &weights);
+        params.push("memory.b", [WIDTH], &[0.1; WIDTH]);
+        params
+    }
+
+    fn declared(&self) -> Declared {
+        Declared { memory: WIDTH, noise: 1, clock: true }
+    }
+
+    fn act<'t>(&self, theta: &Leaves<'t>, seen: &Observation<'t>, context: &Context<'t>) -> Decision<'t> {
+        let (memory, noise, clock) = (context.memory.unwrap(), context.noise.unwrap(), context.clock.unwrap());
+        let pieces = self.usual.shapes().len();
+        let news = seen.each_agent(seen.patch().matmul(theta.get(pieces))) + theta.get(pieces + 1);
+        let agents = memory.shape().sizes()[1];
+        let clock = clock.repeat_rows(agents);
+        let memory = memory * 0.9 + news * 0.1;
+        let raw = self.usual.act(theta, seen, &Context::default()).raw;
+        let width = raw.shape().last();
+        let extra = (memory.sum_keeping(2).repeat(1) + noise * 0.1 + clock * 0.2).reshape([raw.shape().rows()]).repeat(width);
+        Decision { raw: raw + extra.reshape(raw.shape()), memory: Some(memory) }
+    }
+}
+
+fn remembering(name: &str, ticks: usize) -> (Arc<Problem>, Remembering) {
+    let ticks = format!("physics.ticks={ticks}");
+    let parts = parts(&config(name, &[&ticks]));
+    let features = parts.problem.swarm.features();
+    (parts.problem, Remembering { usual: parts.policy, features: features.patch.count() })
+}
+
+/// The derivative through what agents remember, against central differences; dead agents remember nothing; all segments give the same.
+#[test]
+fn memory_has_its_part_in_the_gradient() {
+    for name in names() {
+        let (problem, policy) = remembering(name, 6);
+        assert_replayable(&problem, &policy, &policy.init(&mut Rng::new(3, Stream::Init, 0)));
+        let mut params = policy.init(&mut Rng::new(3, Stream::Init, 0));
+        let agents = problem.agents.min(6);
+        let mut gradient = |params: &Params, segment: usize, keep: bool| {
+            let mut rollout = Rollout::new(6, segment, keep, agents);
+            for i in 0..2 {
+                let begin = Beginning::drawn(&problem, agents, 1, Stream::Train, i);
+                rollout.batch.begin(&Beginning { deaths: vec![(3, 1)], ..begin });
+            }
+            let control = Control::Policy(&policy, params);
+            let found = rollout.forward(&problem, control, Wanted::PARAMS, &mut |_| {}).backward(Loss::cost(1.0));
+            let found = found.params.to_vec();
+            (rollout.costs.iter().sum::<f64>(), found)
+        };
+        let (_, exact) = gradient(&params, 1, true);
+        for (segment, keep) in [(1, false), (2, true), (4, false), (6, true)] {
+            assert!(gradient(&params, segment, keep).1 == exact, "{name}: segments of {segment}, kept {keep}");
+        }
+        // Along the gradient by the weights of the memory alone.
+        let memory = params.slice("memory.w", &exact).expect("a piece").to_vec();
+        let norm = memory.iter().map(|&g| g as f64 * g as f64).sum::<f64>().sqrt();
+        let (step, limit) = if cfg!(feature = "f64") { (1e-5, 1e-6) } else { (1e-2, 3e-2) };
+        let weights = params.iter().find(|(name, ..)| *name == "memory.w").expect("a piece").2.to_vec();
+        let mut at = |side: f64| {
+            let moved: Vec<Real> = weights.iter().zip(&memory).map(|(w, g)| w + (side * step * *g as f64 / norm) as Real).collect();
+            assert!(params.set("memory.w", &moved));
+            gradient(&params, 1, false).0
+        };
+        let measured = (at(1.0) - at(-1.0)) / (2.0 * step);
+        assert!((measured - norm).abs() < limit * norm, "{name}: {measured} measured, {norm} by the sweep");
+    }
+}
+
+/// A policy that counts calls by itself: frozen when replayed.
+struct Counting(AtomicUsize);
+
+impl Policy for Counting {
+    fn shapes(&self) -> Vec<(String, Shape)> {
+        Vec::new()
+    }
+
+    fn init(&self, _: &mut Rng) -> Params {
+        Params::default()
+    }
+
+    fn act<'t>(&self, _: &Leaves<'t>, seen: &Observation<'t>, _: &Context<'t>) -> Decision<'t> {
+        let now = self.0.fetch_add(1, Ordering::Relaxed) as Real;
+        let shape = seen.position().shape().with_last(2);
+        (seen.position().tape().zeros(shape) + 0.1 * now).into()
+    }
+}
+
+#[test]
+#[should_panic(expected = "must come from what it sees or from what it declared")]
+fn a_policy_with_a_counter_of_its_own_is_caught() {
+    let problem = parts(&config("heat1d", &["physics.ticks=6"])).problem;
+    assert_replayable(&problem, &Counting(AtomicUsize::new(0)), &Params::default());
+}

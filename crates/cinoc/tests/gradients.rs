@@ -1,0 +1,90 @@
+//! Gradients by given actions, by the start and by places, on all problems; an own loss on the trajectory.
+
+mod common;
+
+use cinoc::inspect;
+use cinoc::random::{Rng, Stream, Use};
+use cinoc::rollout::{Control, Loss, Rollout, Wanted};
+use cinoc::Real;
+use common::{config, names, problem};
+
+#[test]
+fn by_actions_start_and_places() {
+    let (step, limit) = if cfg!(feature = "f64") { (1e-6, 1e-6) } else { (3e-3, 5e-2) };
+    for name in names() {
+        let problem = problem(name, &[]);
+        for (input, error) in inspect::inputs(&problem, 6, step) {
+            assert!(error < limit, "{name}: the gradient by {input} is off by {error:.1e}");
+        }
+    }
+}
+
+/// `½ Σ_t |z_t|²`, given by its cotangents alone, tick by tick.
+#[test]
+fn of_an_own_loss() {
+    for name in ["heat1d", "ks1d", "density2d"] {
+        let problem = problem(name, &["physics.ticks=5"]);
+        let agents = problem.agents;
+        let instance = problem.task.sample(&mut Rng::new(1, Stream::Test, 0), Use::Test);
+        let actions: Vec<Real> = cinoc_tape::check::noise(5 * agents * problem.swarm.action_width(), 2);
+        let actions: Vec<Real> = actions.iter().map(|a| 0.04 * a).collect();
+        let mut rollout = Rollout::new(5, 1, true, agents);
+        rollout.batch.push(&instance.start, &instance.target, &problem.swarm.start(agents));
+        let mut loss = |actions: &[Real], gradient: bool| {
+            let (mut fields, mut sum) = (vec![Vec::new()], 0.0);
+            let wanted = if gradient { Wanted::ALL } else { Wanted::default() };
+            let episode = rollout.forward(&problem, Control::Actions(actions), wanted, &mut |scene| {
+                if scene.tick > 0 {
+                    sum += scene.z.iter().map(|&z| 0.5 * z as f64 * z as f64).sum::<f64>();
+                    fields.push(scene.z.to_vec());
+                }
+            });
+            if !gradient {
+                return (sum, Vec::new());
+            }
+            let mut own = |at: &mut cinoc::rollout::TickCotangents| at.z.copy_from_slice(&fields[at.tick]);
+            (sum, episode.backward(Loss { cost: 0.0, own: Some(&mut own) }).actions.to_vec())
+        };
+        let (_, gradient) = loss(&actions, true);
+        let norm = gradient.iter().map(|&g| g as f64 * g as f64).sum::<f64>().sqrt();
+        assert!(norm > 0.0);
+        let (step, limit) = if cfg!(feature = "f64") { (1e-6, 1e-6) } else { (3e-3, 5e-2) };
+        let mut at = |side: f64| {
+            let moved: Vec<Real> =
+                actions.iter().zip(&gradient).map(|(a, &g)| a + (side * step * g as f64 / norm) as Real).collect();
+            loss(&moved, false).0
+        };
+        let measured = (at(1.0) - at(-1.0)) / (2.0 * step);
+        assert!((measured - norm).abs() < limit * norm, "{name}: {measured} measured, {norm} by the sweep");
+    }
+}
+
+#[test]
+#[should_panic(expected = "cannot be swept backwards")]
+fn what_was_not_wanted_cannot_be_had() {
+    let problem = problem("heat1d", &["physics.ticks=2"]);
+    let mut rollout = Rollout::new(2, 1, true, 1);
+    rollout.batch.push(&[0.0; 100], &[0.0; 100], &[0.5]);
+    rollout.forward(&problem, Control::Actions(&[0.0; 4]), Wanted::default(), &mut |_| {}).backward(Loss::cost(1.0));
+}
+
+/// Another length of the domain: agents, margins and fields go along, and the same policy of a scaled equation does the same.
+#[test]
+fn a_longer_domain_is_the_same_domain_scaled() {
+    // Lengths doubled, diffusivity by four: in units of the length everything is as it was.
+    let one = problem("heat1d", &["physics.ticks=20"]);
+    let two = problem(
+        "heat1d",
+        &["physics.ticks=20", "physics.length=2", "physics.nu=0.8", "swarm.sigma=0.2", "swarm.v_limit=4", "observe.window=0.16",
+          "data.start_length=0.4", "data.target_length=0.8", "cost.radius=0.1"],
+    );
+    let policy = common::parts(&config("heat1d", &[])).policy;
+    let params = policy.init(&mut Rng::new(1, Stream::Init, 0));
+    let costs = [&one, &two].map(|problem| {
+        let mut rollout = common::rollout(problem, 3, 1, false);
+        rollout.forward(problem, Control::Policy(&*policy, &params), Wanted::default(), &mut |_| {});
+        assert!(rollout.end().1.iter().all(|xi| *xi <= problem.stepper.grid().lengths[0]));
+        rollout.costs.iter().take(6).sum::<f64>()
+    });
+    assert!((costs[0] - costs[1]).abs() < 1e-2 * costs[0], "{costs:?}");
+}
