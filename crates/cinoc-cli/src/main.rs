@@ -3,8 +3,10 @@
 mod cmd;
 mod draw;
 mod library;
+mod out;
 
 use clap::{Parser, Subcommand};
+use std::process::ExitCode;
 
 /// Learn controllers for partial differential equations, for swarms of any size.
 #[derive(Parser)]
@@ -36,7 +38,7 @@ enum Command {
     Verify(cmd::verify::Args),
 }
 
-fn main() -> std::process::ExitCode {
+fn main() -> ExitCode {
     let cli = Cli::parse();
     let done = match cli.command {
         Command::List(args) => args.run(),
@@ -50,10 +52,16 @@ fn main() -> std::process::ExitCode {
         Command::Verify(args) => args.run(),
     };
     match done {
-        Ok(()) => std::process::ExitCode::SUCCESS,
+        Ok(()) => ExitCode::SUCCESS,
+        // As if the signal had ended the process, so that a loop in a shell stops too.
+        Err(error) if error.is::<cmd::train::Stopped>() => {
+            out::note!("{error}");
+            ExitCode::from(130)
+        }
+        Err(error) if error.is::<out::Closed>() => ExitCode::from(141),
         Err(error) => {
-            eprintln!("cinoc: {error:#}");
-            std::process::ExitCode::FAILURE
+            out::note!("cinoc: {error:#}");
+            ExitCode::FAILURE
         }
     }
 }

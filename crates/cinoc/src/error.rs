@@ -1,5 +1,6 @@
 //! What can go wrong for a user. Each text ends in what to do.
 
+use std::io::ErrorKind;
 use std::path::PathBuf;
 
 /// An error a user can do something about.
@@ -57,6 +58,14 @@ pub enum Error {
         /// What the system said.
         reason: String,
     },
+    /// The disk is full.
+    #[error("{path} could not be written: {reason}; make room and try again, what was saved before is whole")]
+    Full {
+        /// Which file.
+        path: PathBuf,
+        /// What the system said.
+        reason: String,
+    },
     /// A file that is no model of ours.
     #[error("{path} is not a CINOC model: {reason}; give a .safetensors file written by `cinoc train`, or a run folder")]
     Model {
@@ -65,9 +74,57 @@ pub enum Error {
         /// What is wrong with it.
         reason: String,
     },
+    /// A file whose content is not what was written.
+    #[error("{path} is damaged: its checksum does not fit its content; take a sound copy of it, or train again")]
+    Damaged {
+        /// Which file.
+        path: PathBuf,
+    },
+    /// A file of another format.
+    #[error(
+        "{path} was written by another version of cinoc (file format {found}, this version reads {known}); train again, or use the version \
+         that wrote it"
+    )]
+    Format {
+        /// Which file.
+        path: PathBuf,
+        /// Its format.
+        found: String,
+        /// Ours.
+        known: &'static str,
+    },
+    /// A checkpoint that no run can go on from.
+    #[error("{path} cannot be resumed: {reason}; start anew in another --out")]
+    Checkpoint {
+        /// Which file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A run without a model.
+    #[error(
+        "{path} holds no model yet: a run writes its first after train.validate_every updates; let it go on with --resume, or give its \
+         last.safetensors"
+    )]
+    NoModel {
+        /// Which folder.
+        path: PathBuf,
+    },
     /// The folder already holds a run.
     #[error("{path} already holds a run; add --resume to continue it, or choose another --out")]
     RunExists {
+        /// Which folder.
+        path: PathBuf,
+    },
+    /// The folder holds something else.
+    #[error("{path} is not empty and holds no run; choose another --out")]
+    NoRun {
+        /// Which folder.
+        path: PathBuf,
+    },
+    /// Another process works on this run.
+    #[error("{path} is in use by another cinoc process; wait until it ends, or choose another --out")]
+    Busy {
         /// Which folder.
         path: PathBuf,
     },
@@ -77,10 +134,40 @@ pub enum Error {
         /// Which folder.
         path: PathBuf,
     },
+    /// A run cannot go on as another one.
+    #[error(
+        "the run in {path} has {key} = {was}, not {asked}; leave that out to continue the run as it is, or start anew in another --out"
+    )]
+    ResumeOther {
+        /// Which folder.
+        path: PathBuf,
+        /// The first setting that differs.
+        key: String,
+        /// What the run has.
+        was: String,
+        /// What was asked for.
+        asked: String,
+    },
+    /// A setting may change on resuming, but not that way.
+    #[error(
+        "{key} may only be {way} when a run is resumed: the run in {path} has {was}, not {asked}; leave that out to continue it as it is"
+    )]
+    ResumeWay {
+        /// Which folder.
+        path: PathBuf,
+        /// Which setting.
+        key: String,
+        /// What the run has.
+        was: String,
+        /// What was asked for.
+        asked: String,
+        /// Raised or lowered.
+        way: &'static str,
+    },
     /// Numbers left the finite range.
     #[error(
-        "update {update}: {what} became infinite or NaN{place}; the last good checkpoint is kept. Lower train.rate, raise physics \
-         resolution, or lower the actuator limits, then --resume"
+        "update {update}: {what} became infinite or NaN{place}; the last good checkpoint is kept. Go on from it with smaller steps \
+         (--resume with a lower train.rate or train.clip), or start anew with finer physics or lower actuator limits"
     )]
     NotFinite {
         /// Number of the update.
@@ -101,6 +188,12 @@ impl Error {
     /// Wraps an error of the file system.
     pub fn file(path: impl Into<PathBuf>) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.into();
-        move |error| Self::File { path, reason: error.to_string() }
+        move |error| {
+            let reason = error.to_string();
+            match error.kind() {
+                ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => Self::Full { path, reason },
+                _ => Self::File { path, reason },
+            }
+        }
     }
 }

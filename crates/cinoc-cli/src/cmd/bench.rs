@@ -1,6 +1,7 @@
 //! `cinoc bench`
 
 use super::{Settings, least, median};
+use crate::out::say;
 use anyhow::Result;
 use cinoc::{Config, inspect};
 
@@ -55,22 +56,19 @@ impl Args {
                 "gflop_per_update": timing.flops / 1e9, "peak_gflop_per_s": timing.peak / 1e9, "ms_flop_limit": floor,
                 "cinoc": env!("CARGO_PKG_VERSION"),
             });
-            println!("{line}");
+            say!("{line}")?;
             return Ok(());
         }
-        println!("{}: batch {batch}, {agents} agents, {ticks} ticks", config.problem);
-        println!("  one update           {update:8.1} ms   (fastest {:.1})", least(&timing.update));
-        println!("  the cost alone       {forward:8.1} ms   (an update takes {:.2} times as long)", update / forward);
-        println!("  bare equation        {:8.2} million steps per second", timing.steps_per_second / 1e6);
-        println!(
-            "  network arithmetic   {:8.2} GFLOP per update, if every layer sees everything in every tick",
-            timing.flops / 1e9
-        );
-        println!(
+        say!("{}: batch {batch}, {agents} agents, {ticks} ticks", config.problem)?;
+        say!("  one update           {update:8.1} ms   (fastest {:.1})", least(&timing.update))?;
+        say!("  the cost alone       {forward:8.1} ms   (an update takes {:.2} times as long)", update / forward)?;
+        say!("  bare equation        {:8.2} million steps per second", timing.steps_per_second / 1e6)?;
+        say!("  network arithmetic   {:8.2} GFLOP per update, if every layer sees everything in every tick", timing.flops / 1e9)?;
+        say!(
             "  this machine's peak  {:8.0} GFLOP/s: {floor:.1} ms for that; an update takes {:.1} times as long",
             timing.peak / 1e9,
             update / floor
-        );
+        )?;
         Ok(())
     }
 }
@@ -82,18 +80,14 @@ fn operations(config: &Config, threads: usize, updates: usize, json: bool) -> Re
     if json {
         let rows: Vec<_> =
             rows.iter().map(|(name, f, b)| serde_json::json!({"name": name, "ms_forward": f, "ms_backward": b})).collect();
-        println!("{}", serde_json::json!({"problem": config.problem, "ms_per_update": whole, "operations": rows}));
+        say!("{}", serde_json::json!({"problem": config.problem, "ms_per_update": whole, "operations": rows}))?;
         return Ok(());
     }
-    println!("{}: {whole:.1} ms per update with a clock around every operation; per thread", config.problem);
-    println!("  {:<14}{:>10}{:>10}", "", "forward", "backward");
+    say!("{}: {whole:.1} ms per update with a clock around every operation; per thread", config.problem)?;
+    say!("  {:<14}{:>10}{:>10}", "", "forward", "backward")?;
     for (name, forward, backward) in rows {
-        println!("  {name:<14}{forward:>7.2} ms{backward:>7.2} ms");
+        say!("  {name:<14}{forward:>7.2} ms{backward:>7.2} ms")?;
     }
-    println!(
-        "  {:<14}{:>7.2} ms   (recording, copying, instances, waiting for the other threads)",
-        "between them",
-        whole - known
-    );
+    say!("  {:<14}{:>7.2} ms   (recording, copying, instances, waiting for the other threads)", "between them", whole - known)?;
     Ok(())
 }

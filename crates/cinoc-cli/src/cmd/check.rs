@@ -2,6 +2,7 @@
 
 use super::{Settings, short};
 use crate::draw::{self, Growth};
+use crate::out::say;
 use anyhow::Result;
 use cinoc::Problem;
 use cinoc::inspect;
@@ -47,33 +48,33 @@ impl Args {
                 "growth": growth.iter().map(|(t, n)| serde_json::json!({"ticks": t, "gradient": n})).collect::<Vec<_>>(),
                 "memory_mb": {"kept": mega(whole), "thrifty": mega(thrifty), "recomputed": mega(one)},
             });
-            println!("{line}");
+            say!("{line}")?;
             return Ok(());
         }
-        println!("{} in {}\n", config.problem, precision());
-        println!("Derivative of each part of a tick against central differences (relative error):");
+        say!("{} in {}\n", config.problem, precision())?;
+        say!("Derivative of each part of a tick against central differences (relative error):")?;
         for (name, error) in parts {
-            println!("  {name:8} {}", short(error));
+            say!("  {name:8} {}", short(error))?;
         }
-        println!("\nGradient of the cost of {ticks} ticks by all parameters, against central differences of several steps:");
+        say!("\nGradient of the cost of {ticks} ticks by all parameters, against central differences of several steps:")?;
         for (step, error) in &sweep {
-            println!("  step {step:.0e}   error {}", short(*error));
+            say!("  step {step:.0e}   error {}", short(*error))?;
         }
         let best = sweep.iter().map(|(_, e)| *e).fold(f64::INFINITY, f64::min);
-        println!("  best {}", short(best));
-        println!("\nNorm of the gradient at fresh parameters against the horizon:");
+        say!("  best {}", short(best))?;
+        say!("\nNorm of the gradient at fresh parameters against the horizon:")?;
         for (ticks, norm) in growth {
-            println!("  {ticks:5} ticks   {}", short(norm));
+            say!("  {ticks:5} ticks   {}", short(norm))?;
         }
-        println!(
+        say!(
             "\nMemory of one update: {:.0} MB keeping every tick, {:.0} MB keeping what cannot be computed again, {:.1} MB computing each segment twice.",
             mega(whole),
             mega(thrifty),
             mega(one)
-        );
-        println!("(train.memory_mb = {} decides which.)", config.train.memory_mb);
+        )?;
+        say!("(train.memory_mb = {} decides which.)", config.train.memory_mb)?;
         if let Some(out) = &self.out {
-            println!("\nDrew {}", out.display());
+            say!("\nDrew {}", out.display())?;
         }
         Ok(())
     }

@@ -1,6 +1,7 @@
 //! `cinoc data`
 
 use super::Settings;
+use crate::out::say;
 use anyhow::Result;
 use cinoc::pool::{Pool, USES};
 use cinoc::run::cache;
@@ -26,11 +27,11 @@ impl Args {
         let problem = Problem::new(self.settings.config()?)?;
         let name = &problem.config.problem;
         let Some(pool) = problem.task.pool() else {
-            println!("The instances of {name} are drawn when they are needed; nothing has to be made.");
+            say!("The instances of {name} are drawn when they are needed; nothing has to be made.")?;
             return Ok(());
         };
         if !self.json {
-            println!("{:>10} {:>7} {:>18} {:>10} {:>9}", "set", "states", "mean square", "largest", "seconds");
+            say!("{:>10} {:>7} {:>18} {:>10} {:>9}", "set", "states", "mean square", "largest", "seconds")?;
         }
         for purpose in USES {
             let since = Instant::now();
@@ -38,18 +39,18 @@ impl Args {
             let seconds = since.elapsed().as_secs_f64();
             let (mean, spread, largest) = summary(states, pool.size(purpose));
             if self.json {
-                println!(
+                say!(
                     "{}",
                     serde_json::json!({"problem": name, "set": title(purpose), "states": pool.size(purpose), "mean_square": mean,
                         "mean_square_std": spread, "largest": largest, "seconds": seconds})
-                );
+                )?;
             } else {
                 let square = format!("{mean:.4} ± {spread:.4}");
-                println!("{:>10} {:>7} {square:>18} {largest:>10.3} {seconds:>9.1}", title(purpose), pool.size(purpose));
+                say!("{:>10} {:>7} {square:>18} {largest:>10.3} {seconds:>9.1}", title(purpose), pool.size(purpose))?;
             }
         }
         if !self.json {
-            println!("\nKept in {}", cache::folder().display());
+            say!("\nKept in {}", cache::folder().display())?;
         }
         Ok(())
     }

@@ -2,6 +2,7 @@
 
 use super::{changes, data, short};
 use crate::library;
+use crate::out::say;
 use anyhow::{Result, bail};
 use cinoc::evaluate::{Request, report};
 use cinoc::random::Stream;
@@ -58,21 +59,28 @@ impl Args {
         if !self.json {
             let failing =
                 if self.fail > 0.0 { format!(", {:.0} % of the agents die halfway", 100.0 * self.fail) } else { String::new() };
-            println!("{} trained with {trained} agents, {instances} held-out instances{failing}\n", problem.config.problem);
+            say!("{} trained with {trained} agents, {instances} held-out instances{failing}\n", problem.config.problem)?;
             let more: String = others.iter().map(|name| format!(" {name:>17}")).collect();
-            println!(
+            say!(
                 "{:>7} {:>10} {:>10} {:>10} {:>13} {:>10} {:>10} {:>9}{more}",
-                "agents", "score", "std", "median", "uncontrolled", "ratio", "effort", "diverged"
-            );
+                "agents",
+                "score",
+                "std",
+                "median",
+                "uncontrolled",
+                "ratio",
+                "effort",
+                "diverged"
+            )?;
         }
         for agents in counts {
             let request = Request { agents, instances, seed: self.seed, stream: Stream::Test, fail: self.fail };
             let row = report(&problem, &*policy, &model.params, &self.model, &request, &pool);
             if self.json {
-                println!("{}", serde_json::to_string(&row)?);
+                say!("{}", serde_json::to_string(&row)?)?;
             } else {
                 let more: String = others.iter().map(|name| format!(" {:>17}", short(row.measures[name]))).collect();
-                println!(
+                say!(
                     "{:>7} {:>10} {:>10} {:>10} {:>13} {:>10} {:>10} {:>9}{more}",
                     row.agents,
                     short(row.score.mean),
@@ -82,7 +90,7 @@ impl Args {
                     short(row.ratio),
                     short(row.effort),
                     row.diverged
-                );
+                )?;
             }
         }
         Ok(())

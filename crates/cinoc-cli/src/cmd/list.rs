@@ -1,5 +1,6 @@
 //! `cinoc list`
 
+use crate::out::say;
 use anyhow::Result;
 use cinoc::problem::{self, NAMES, Preset};
 
@@ -23,21 +24,21 @@ impl Args {
             let preset = if self.paper { Preset::Paper } else { Preset::Tuned };
             let config = problem::defaults(&name, preset)?;
             if self.json {
-                println!("{}", serde_json::to_string(&config)?);
+                say!("{}", serde_json::to_string(&config)?)?;
             } else {
-                print!("{}", config.to_toml());
+                say!("{}", config.to_toml().trim_end())?;
             }
             return Ok(());
         }
         if self.json {
             let all: Vec<_> = NAMES.iter().map(|n| serde_json::json!({"problem": n, "about": problem::about(n)})).collect();
-            println!("{}", serde_json::to_string(&all)?);
+            say!("{}", serde_json::to_string(&all)?)?;
             return Ok(());
         }
         for name in NAMES {
-            println!("{name:10} {}", problem::about(name));
+            say!("{name:10} {}", problem::about(name))?;
         }
-        println!("\nAll settings of one:  cinoc list {}", NAMES[0]);
+        say!("\nAll settings of one:  cinoc list {}", NAMES[0])?;
         Ok(())
     }
 }

@@ -2,6 +2,7 @@
 
 use super::{Settings, least, median};
 use crate::draw::{self, Growth};
+use crate::out::say;
 use anyhow::{Result, bail};
 use cinoc::Config;
 use cinoc::scaling::{Line, resized, tick_times};
@@ -111,15 +112,15 @@ impl Args {
                 sizes.into_iter().map(|(agents, grid)| Point::measure(&config, agents, grid)).collect::<Result<_>>()?;
             let line = line(sweep, &points);
             match self.json {
-                true => print_json(sweep, &points, &line),
-                false => print_table(sweep, &points, &line),
+                true => print_json(sweep, &points, &line)?,
+                false => print_table(sweep, &points, &line)?,
             }
             growths.push(growth(sweep, &points, &line));
         }
         if let Some(out) = &self.out {
             draw::draw_growth(&format!("{} · time of one tick", config.problem), &growths, out)?;
             if !self.json {
-                println!("Drew {}", out.display());
+                say!("Drew {}", out.display())?;
             }
         }
         Ok(())
@@ -138,14 +139,14 @@ fn exponents(sweep: Sweep, points: &[Point]) -> Vec<Option<f64>> {
     std::iter::once(None).chain(between).collect()
 }
 
-fn print_table(sweep: Sweep, points: &[Point], line: &Line) {
+fn print_table(sweep: Sweep, points: &[Point], line: &Line) -> Result<()> {
     let first = &points[0];
     let (head, what) = match sweep {
         Sweep::Agents => (format!("{} on {} × {} nodes", first.config.problem, first.grid, first.grid), "agents"),
         Sweep::Grid => (format!("{} with {} agents", first.config.problem, first.agents), "grid"),
     };
-    println!("{head}, one tick:");
-    println!("{what:>14} {:>11} {:>11} {:>9} {:>11}", "median", "fastest", "exponent", "fit");
+    say!("{head}, one tick:")?;
+    say!("{what:>14} {:>11} {:>11} {:>9} {:>11}", "median", "fastest", "exponent", "fit")?;
     for (point, exponent) in points.iter().zip(exponents(sweep, points)) {
         let size = match sweep {
             Sweep::Agents => point.agents.to_string(),
@@ -154,13 +155,13 @@ fn print_table(sweep: Sweep, points: &[Point], line: &Line) {
         let exponent = exponent.map_or(String::new(), |exponent| format!("{exponent:.2}"));
         let fit = duration(line.at(sweep.work(sweep.size(point))));
         let [median, fastest] = [median(&point.ms), least(&point.ms)].map(duration);
-        println!("{size:>14} {median:>11} {fastest:>11} {exponent:>9} {fit:>11}");
+        say!("{size:>14} {median:>11} {fastest:>11} {exponent:>9} {fit:>11}")?;
     }
     let verdict = if line.worst <= 0.2 { "holds" } else { "does not hold" };
-    println!("time = {} {verdict} within 20 %: the farthest point is {:.0} % off.\n", sweep.formula(line), 100.0 * line.worst);
+    say!("time = {} {verdict} within 20 %: the farthest point is {:.0} % off.\n", sweep.formula(line), 100.0 * line.worst)
 }
 
-fn print_json(sweep: Sweep, points: &[Point], line: &Line) {
+fn print_json(sweep: Sweep, points: &[Point], line: &Line) -> Result<()> {
     for (point, exponent) in points.iter().zip(exponents(sweep, points)) {
         let config = &point.config;
         let object = serde_json::json!({
@@ -171,8 +172,9 @@ fn print_json(sweep: Sweep, points: &[Point], line: &Line) {
             "sigma": config.swarm.sigma, "window": config.observe.window, "radius": config.cost.get("radius"),
             "cinoc": env!("CARGO_PKG_VERSION"),
         });
-        println!("{object}");
+        say!("{object}")?;
     }
+    Ok(())
 }
 
 fn growth(sweep: Sweep, points: &[Point], line: &Line) -> Growth {

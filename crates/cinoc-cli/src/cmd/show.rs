@@ -3,6 +3,7 @@
 use super::{changes, data};
 use crate::draw::{self, Clock, Episode, Episode1d, Episode2d, Measure};
 use crate::library;
+use crate::out::say;
 use anyhow::{Result, bail};
 use cinoc::evaluate::Request;
 use cinoc::inspect::{Trace, trace};
@@ -70,7 +71,7 @@ impl Args {
         };
         let out = self.out.unwrap_or_else(|| PathBuf::from(format!("{name}.png")));
         draw::draw(&episode, &out)?;
-        println!("Drew {}", out.display());
+        say!("Drew {}", out.display())?;
         Ok(())
     }
 }

@@ -1,29 +1,44 @@
 //! `cinoc train`
 
-use super::{Settings, data, short};
-use anyhow::{Result, bail};
-use cinoc::run::Run;
+mod screen;
+
+use super::{PresetName, Settings, changes, data, short};
+use crate::out::{note, say};
+use anyhow::{Result, anyhow, bail};
+use cinoc::run::{LAST, MODEL, Origin, Run, Saved};
 use cinoc::task::Use;
-use cinoc::train::Progress;
-use indicatif::{ProgressBar, ProgressStyle};
-use std::io::IsTerminal;
-use std::path::PathBuf;
+use cinoc::{Config, Error};
+use clap::ValueEnum;
+use screen::Screen;
+use std::fmt;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// Arguments of `cinoc train`.
 #[derive(clap::Args)]
 pub struct Args {
-    #[command(flatten)]
-    settings: Settings,
-    /// Seed of everything random: initial weights, training and validation instances.
-    #[arg(long, default_value_t = 0)]
-    seed: u64,
-    /// Folder of the run; made if missing. Default: runs/PROBLEM-SEED.
+    /// Name of a problem (see `cinoc list`) or a TOML file with a line `problem = "..."` and any settings to change. May be left out
+    /// with --resume --out RUN.
+    #[arg(value_name = "PROBLEM|FILE.toml", required_unless_present = "resume")]
+    problem: Option<String>,
+    /// Change a setting, for example --set train.updates=200. May be repeated.
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    set: Vec<String>,
+    /// Settings to start from: our own recipe (the default), or the paper's.
+    #[arg(long, value_enum)]
+    preset: Option<PresetName>,
+    /// Seed of everything random: initial weights, training and validation instances. Default: 0.
     #[arg(long)]
+    seed: Option<u64>,
+    /// Folder of the run; made if missing, and refused if it holds anything else. Default: runs/PROBLEM-SEED.
+    #[arg(long, value_name = "RUN")]
     out: Option<PathBuf>,
-    /// Continue the run in --out from its last checkpoint; it gives the same bits as if it had never stopped.
+    /// Continue the run in --out from its last checkpoint; it gives the same bits as if it had never stopped. The run keeps its settings,
+    /// with two exceptions. --set train.updates=800 lets a run of 500 go on, finished or not; schedules of the learning rate and of
+    /// the starts then follow the new number. And train.rate, train.rate_start, train.rate_end and train.clip may be lowered, after a
+    /// divergence for instance.
     #[arg(long)]
     resume: bool,
     /// Threads to use; 0 takes all cores. The result does not depend on it.
@@ -34,20 +49,23 @@ pub struct Args {
     json: bool,
 }
 
+/// The user stopped the run; the text says how to go on.
+#[derive(Debug)]
+pub struct Stopped(String);
+
+impl fmt::Display for Stopped {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Stopped {}
+
 impl Args {
     /// Runs the command.
     pub fn run(self) -> Result<()> {
-        let config = self.settings.config()?;
-        let folder = self.out.clone().unwrap_or_else(|| PathBuf::from(format!("runs/{}-{}", config.problem, self.seed)));
-        let mut run = if self.resume {
-            let run = Run::resume(&folder, self.threads)?;
-            if run.trainer.problem.config != config && !self.settings.set.is_empty() {
-                bail!("a resumed run keeps its settings; leave out --set, or start anew in another --out");
-            }
-            run
-        } else {
-            Run::start(&folder, config, self.seed, self.threads)?
-        };
+        let mut run = self.open()?;
+        run.notices.iter().for_each(|notice| note!("cinoc: {notice}"));
         data::prepare(&run.trainer.problem, &[Use::Training, Use::Validation]);
         let stop = Arc::new(AtomicBool::new(false));
         let flag = stop.clone();
@@ -57,97 +75,145 @@ impl Args {
                 std::process::exit(130);
             }
         })?;
+        let again = format!("cinoc train {} --resume --out {}", run.trainer.problem.config.problem, quoted(&run.folder));
         let started = Instant::now();
         let mut screen = Screen::new(run.trainer.problem.config.train.updates, run.trainer.update);
         while !run.trainer.finished() {
             if stop.load(Ordering::Relaxed) {
-                run.save()?;
+                run.close()?;
                 screen.end();
-                eprintln!(
-                    "Stopped and saved after {} updates. Continue with --resume --out {}",
-                    run.trainer.update,
-                    folder.display()
+                return Err(
+                    Stopped(format!("Stopped and saved after {} updates. Continue with:  {again}", run.trainer.update)).into()
                 );
-                return Ok(());
             }
-            let progress = run.step()?;
+            let progress = run.step().map_err(|error| advised(error, &run, &again))?;
             screen.show(&progress, run.trainer.best.as_ref().map(|b| b.score));
         }
         screen.end();
-        let model = run.model();
-        model.write(&folder.join("model.safetensors"))?;
-        let seconds = started.elapsed().as_secs_f64();
+        self.report(&run, started.elapsed().as_secs_f64())
+    }
+
+    /// The run, started or resumed.
+    fn open(&self) -> Result<Run> {
+        if !self.resume {
+            let preset = self.preset.unwrap_or(PresetName::Tuned);
+            let config = self.settings(preset).config()?;
+            let preset = if self.file() { String::new() } else { word(preset) };
+            let origin = Origin { config, preset, seed: self.seed.unwrap_or(0) };
+            let folder = self.folder(Some(&origin.config.problem))?;
+            return Ok(Run::start(&folder, origin, self.threads)?);
+        }
+        // A file has all settings of the run it was written for.
+        let whole = if self.file() { Some(self.settings(self.preset.unwrap_or(PresetName::Tuned)).config()?) } else { None };
+        let problem = whole.as_ref().map(|config| config.problem.as_str()).or(self.problem.as_deref());
+        let folder = self.folder(problem)?;
+        let saved = Saved::open(&folder)?;
+        let config = match whole {
+            Some(config) => config,
+            None => self.wanted(&saved, &folder)?,
+        };
+        let seed = saved.origin.seed.to_string();
+        if let Some(asked) = self.seed.map(|seed| seed.to_string()).filter(|asked| *asked != seed) {
+            return Err(Error::ResumeOther { path: folder, key: "seed".into(), was: seed, asked }.into());
+        }
+        Ok(saved.resume(config, self.threads)?)
+    }
+
+    /// The settings that a saved run should go on with: its own, with the changes of the command line.
+    fn wanted(&self, saved: &Saved, folder: &Path) -> Result<Config> {
+        let Origin { config, preset, .. } = &saved.origin;
+        let other = |key: &str, was: &str, asked: String| {
+            Err(Error::ResumeOther { path: folder.into(), key: key.into(), was: was.into(), asked }.into())
+        };
+        if let Some(asked) = self.problem.as_ref().filter(|asked| **asked != config.problem) {
+            return other("problem", &config.problem, asked.clone());
+        }
+        match self.preset {
+            // A run that was started from a file: nobody wrote down what the file started from.
+            Some(asked) if preset.is_empty() => {
+                return Settings { problem: config.problem.clone(), ..self.settings(asked) }.config();
+            }
+            Some(asked) if word(asked) != *preset => return other("preset", preset, word(asked)),
+            _ => {}
+        }
+        Ok(cinoc::config::overlay(config, &changes(&self.set)?)?)
+    }
+
+    fn file(&self) -> bool {
+        self.problem.as_ref().is_some_and(|problem| problem.ends_with(".toml"))
+    }
+
+    fn settings(&self, preset: PresetName) -> Settings {
+        Settings { problem: self.problem.clone().unwrap_or_default(), set: self.set.clone(), preset }
+    }
+
+    fn folder(&self, problem: Option<&str>) -> Result<PathBuf> {
+        match (&self.out, problem) {
+            (Some(out), _) => Ok(out.clone()),
+            (None, Some(problem)) => Ok(PathBuf::from(format!("runs/{problem}-{}", self.seed.unwrap_or(0)))),
+            (None, None) => bail!("which run should go on? Add --out RUN, or the name of a problem"),
+        }
+    }
+
+    /// Says what came out.
+    fn report(&self, run: &Run, seconds: f64) -> Result<()> {
+        let (model, folder) = (run.model(), &run.folder);
         let best = model.validation.unwrap_or(f64::NAN);
         if self.json {
+            let path = |path: &Path| path.to_string_lossy().into_owned();
             let line = serde_json::json!({
                 "problem": model.config.problem, "seed": model.seed, "updates": run.trainer.update, "best_update": model.update,
-                "validation": best, "seconds": seconds, "run": folder, "model": folder.join("model.safetensors"),
+                "validation": best, "seconds": seconds, "run": path(folder), "model": path(&folder.join(MODEL)),
+                "last": path(&folder.join(LAST)),
             });
-            println!("{line}");
-        } else {
-            println!(
-                "Best validation score {} after {} of {} updates, {seconds:.0} s.",
-                short(best),
-                model.update,
-                run.trainer.update
-            );
-            println!("Score it on held-out instances:  cinoc eval {}", folder.display());
-            println!("Look at it:                      cinoc show {} -o episode.png", folder.display());
+            return say!("{line}");
         }
-        Ok(())
+        let (updates, shown) = (run.trainer.update, quoted(folder));
+        say!("Best validation score {} after {} of {updates} updates, {seconds:.0} s.", short(best), model.update)?;
+        say!("Score it on held-out instances:  cinoc eval {shown}")?;
+        say!("Look at it:                      cinoc show {shown} -o episode.png")
     }
 }
 
-/// A progress bar on a terminal, a line now and then elsewhere.
-struct Screen {
-    bar: Option<ProgressBar>,
-    updates: usize,
-    first: usize,
-    started: Instant,
-    last_line: Instant,
-    validation: Option<f64>,
+/// The name of a preset.
+fn word(preset: PresetName) -> String {
+    preset.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
 }
 
-impl Screen {
-    fn new(updates: usize, done: usize) -> Self {
-        let bar = std::io::stderr().is_terminal().then(|| {
-            let style = ProgressStyle::with_template("{bar:30} {pos}/{len} updates  {msg}  {elapsed} gone, {eta} to go")
-                .expect("a valid template")
-                .progress_chars("━━╌");
-            let bar = ProgressBar::new(updates as u64).with_style(style).with_position(done as u64);
-            bar.reset_eta();
-            bar
-        });
-        let now = Instant::now();
-        Self { bar, updates, first: done, started: now, last_line: now, validation: None }
-    }
-
-    fn show(&mut self, progress: &Progress, best: Option<f64>) {
-        self.validation = progress.validation.or(self.validation);
-        let mut text = format!("cost {}", short(progress.cost));
-        if let (Some(last), Some(best)) = (self.validation, best) {
-            text += &format!("  validation {} (best {})", short(last), short(best));
+/// After a divergence, the command that goes on with half the rate.
+fn advised(error: Error, run: &Run, again: &str) -> anyhow::Error {
+    match error {
+        Error::NotFinite { .. } => {
+            let half = 0.5 * run.trainer.problem.config.train.rate;
+            anyhow!("{error}. For example:  {again} --set train.rate={half}")
         }
-        match &self.bar {
-            Some(bar) => {
-                bar.set_position(progress.update as u64);
-                bar.set_message(text);
-            }
-            None => {
-                let done = progress.update == self.updates;
-                if self.last_line.elapsed() > Duration::from_secs(5) || done {
-                    self.last_line = Instant::now();
-                    let each = self.started.elapsed().as_secs_f64() / (progress.update - self.first) as f64;
-                    let eta = each * (self.updates - progress.update) as f64;
-                    eprintln!("{}/{} updates  {text}  {eta:.0} s to go", progress.update, self.updates);
-                }
-            }
-        }
+        _ => error.into(),
     }
+}
 
-    fn end(&self) {
-        if let Some(bar) = &self.bar {
-            bar.abandon();
+/// A path as a shell takes it.
+fn quoted(path: &Path) -> String {
+    let text = path.to_string_lossy();
+    let text = if text.starts_with('-') { format!("./{text}") } else { text.into_owned() };
+    let plain = |c: char| c.is_alphanumeric() || "_-./+=:,@%".contains(c);
+    if !text.is_empty() && text.chars().all(plain) { text } else { format!("'{}'", text.replace('\'', r"'\''")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_quoted_where_a_shell_needs_it() {
+        for (path, text) in [
+            ("runs/heat1d-0", "runs/heat1d-0"),
+            ("a b", "'a b'"),
+            ("it's", r"'it'\''s'"),
+            ("$HOME", "'$HOME'"),
+            ("-x", "./-x"),
+            ("~/run", "'~/run'"),
+        ] {
+            assert_eq!(quoted(Path::new(path)), text);
         }
     }
 }

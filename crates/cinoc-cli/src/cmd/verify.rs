@@ -2,6 +2,7 @@
 
 use super::short;
 use crate::library;
+use crate::out::say;
 use anyhow::{Result, bail};
 use cinoc::evaluate::{Request, report};
 use cinoc::inspect;
@@ -26,27 +27,27 @@ impl Args {
     pub fn run(self) -> Result<()> {
         let started = Instant::now();
         let mut failed = 0;
-        let mut say = |what: String, good: bool, found: String| {
+        let mut tell = |what: String, good: bool, found: String| -> Result<()> {
             failed += usize::from(!good);
             if self.json {
-                println!("{}", serde_json::json!({"check": what, "passed": good, "found": found}));
+                say!("{}", serde_json::json!({"check": what, "passed": good, "found": found}))
             } else {
-                println!("{} {what}: {found}", if good { "ok  " } else { "FAIL" });
+                say!("{} {what}: {found}", if good { "ok  " } else { "FAIL" })
             }
         };
         for name in NAMES {
             let mut config = defaults(name, Preset::Paper)?;
             inspect::hasten(&mut config);
             let worst = inspect::parts(&Problem::new(config.clone())?).into_iter().map(|(_, e)| e).fold(0.0, f64::max);
-            say(format!("{name}: derivatives of a tick"), worst < DERIVATIVE, format!("worst error {}", short(worst)));
+            tell(format!("{name}: derivatives of a tick"), worst < DERIVATIVE, format!("worst error {}", short(worst)))?;
             let sweep = inspect::sweep(&config, 10, &[1e-2, 1e-3, 1e-4])?;
             let best = sweep.into_iter().map(|(_, e)| e).fold(f64::INFINITY, f64::min);
-            say(format!("{name}: gradient by all parameters"), best < 1e-2, format!("error {}", short(best)));
+            tell(format!("{name}: gradient by all parameters"), best < 1e-2, format!("error {}", short(best)))?;
             let mut config = defaults(name, Preset::Tuned)?;
             inspect::hasten(&mut config);
             let (first, last, same) = short_training(&config)?;
-            say(format!("{name}: twelve updates lower the cost"), last < first, format!("{} to {}", short(first), short(last)));
-            say(format!("{name}: one and three threads"), same, "the same bits".into());
+            tell(format!("{name}: twelve updates lower the cost"), last < first, format!("{} to {}", short(first), short(last)))?;
+            tell(format!("{name}: one and three threads"), same, "the same bits".into())?;
         }
         for name in library::names() {
             let model = library::find(name)?;
@@ -58,13 +59,13 @@ impl Args {
             let found =
                 format!("{} of uncontrolled on 20 held-out instances, its card says {}", short(row.ratio), short(promised));
             // Twenty other instances than those of the card: the mean of so few scatters.
-            say(format!("{name}: trained model controls"), row.ratio < 2.0 * promised && row.diverged == 0, found);
+            tell(format!("{name}: trained model controls"), row.ratio < 2.0 * promised && row.diverged == 0, found)?;
         }
         if failed > 0 {
             bail!("{failed} checks failed; please report the lines above together with your processor's name");
         }
         if !self.json {
-            println!("\nAll is well ({:.0} s).", started.elapsed().as_secs_f64());
+            say!("\nAll is well ({:.0} s).", started.elapsed().as_secs_f64())?;
         }
         Ok(())
     }

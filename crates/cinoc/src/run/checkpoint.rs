@@ -2,43 +2,49 @@
 //!
 //! Random numbers have addresses (seed, stream, index), so the number of updates is all the state they have.
 
-use super::{facts_of, facts_to_metadata, write_whole};
+use super::sealed::{self, Facts, Sealed, Tensor};
 use crate::train::{Best, Trainer};
 use crate::{Error, Real};
-use safetensors::tensor::{Dtype, SafeTensors, TensorView};
-use std::collections::BTreeMap;
+use safetensors::tensor::Dtype;
 use std::path::Path;
 
-pub const FILE: &str = "checkpoint.safetensors";
-
-const DTYPE: Dtype = if cfg!(feature = "f64") { Dtype::F64 } else { Dtype::F32 };
+const DTYPE: Dtype = if size_of::<Real>() == 8 { Dtype::F64 } else { Dtype::F32 };
 
 pub struct Checkpoint {
     pub config: String,
+    pub preset: String,
     pub seed: u64,
-    pub update: usize,
-    pub adam_steps: u64,
-    pub best: Option<(f64, usize)>,
-    pub metrics_bytes: u64,
-    pub events_bytes: u64,
+    pub curves: Curves,
+    update: usize,
+    adam_steps: u64,
+    best: Option<(f64, usize)>,
     /// Parameters, the optimiser's two means, the running mean, the best parameters.
     vectors: [Vec<Real>; 5],
+}
+
+/// How long the files of curves were at a checkpoint.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Curves {
+    pub metrics_bytes: u64,
+    /// Name of the event file.
+    pub events: String,
+    pub events_bytes: u64,
 }
 
 const VECTORS: [&str; 5] = ["theta", "adam.mean", "adam.square", "average", "best"];
 
 impl Checkpoint {
-    pub fn of(trainer: &Trainer, metrics_bytes: u64, events_bytes: u64) -> Self {
+    pub fn of(trainer: &Trainer, preset: &str, curves: Curves) -> Self {
         let theta = trainer.params.theta().to_vec();
         let best = trainer.best.as_ref();
         Self {
             config: trainer.problem.config.to_toml(),
+            preset: preset.to_owned(),
             seed: trainer.seed,
+            curves,
             update: trainer.update,
             adam_steps: trainer.adam.steps,
             best: best.map(|b| (b.score, b.update)),
-            metrics_bytes,
-            events_bytes,
             vectors: [
                 theta.clone(),
                 trainer.adam.mean.clone(),
@@ -50,60 +56,89 @@ impl Checkpoint {
     }
 
     pub fn write(&self, path: &Path) -> Result<(), Error> {
+        let (facts, tensors) = self.content();
+        sealed::write(path, facts, &tensors)
+    }
+
+    fn content(&self) -> (Facts, Vec<Tensor>) {
         let (score, update) = self.best.unwrap_or((f64::INFINITY, 0));
-        let facts = BTreeMap::from([
+        let facts = Facts::from([
+            ("version", env!("CARGO_PKG_VERSION").to_owned()),
+            ("kind", "checkpoint".to_owned()),
             ("config", self.config.clone()),
+            ("preset", self.preset.clone()),
             ("seed", self.seed.to_string()),
             ("update", self.update.to_string()),
             ("adam_steps", self.adam_steps.to_string()),
             // Bits, not digits: the comparison with the next score must come out the same.
             ("best_score_bits", score.to_bits().to_string()),
             ("best_update", update.to_string()),
-            ("metrics_bytes", self.metrics_bytes.to_string()),
-            ("events_bytes", self.events_bytes.to_string()),
+            ("metrics_bytes", self.curves.metrics_bytes.to_string()),
+            ("events", self.curves.events.clone()),
+            ("events_bytes", self.curves.events_bytes.to_string()),
         ]);
-        let bytes: Vec<Vec<u8>> = self.vectors.iter().map(|v| v.iter().flat_map(|x| x.to_le_bytes()).collect()).collect();
-        let views = VECTORS.iter().zip(&self.vectors).zip(&bytes).map(|((name, vector), bytes)| {
-            (*name, TensorView::new(DTYPE, vec![vector.len()], bytes).expect("sizes are consistent"))
+        let tensors = VECTORS.iter().zip(&self.vectors).map(|(name, vector)| {
+            let bytes = vector.iter().flat_map(|x| x.to_le_bytes()).collect();
+            ((*name).to_owned(), DTYPE, vec![vector.len()], bytes)
         });
-        write_whole(path, &safetensors::serialize(views, Some(facts_to_metadata(&facts))).expect("plain tensors can be written"))
+        (facts, tensors.collect())
     }
 
     pub fn read(path: &Path) -> Result<Self, Error> {
-        let bad = |reason: String| Error::Model { path: path.to_owned(), reason };
         let bytes = std::fs::read(path).map_err(Error::file(path))?;
-        let facts = facts_of(&bytes, path)?;
-        let text = |key: &str| facts.get(key).cloned().ok_or_else(|| bad(format!("it lacks {key}")));
-        let number = |key: &str| text(key)?.parse::<u64>().map_err(|e| bad(format!("{key}: {e}")));
-        let tensors = SafeTensors::deserialize(&bytes).map_err(|e| bad(e.to_string()))?;
-        let vector = |name: &str| -> Result<Vec<Real>, Error> {
-            let tensor = tensors.tensor(name).map_err(|_| bad(format!("it lacks {name}")))?;
-            if tensor.dtype() != DTYPE {
-                return Err(bad(format!("it was written in {:?}, this program computes in {DTYPE:?}", tensor.dtype())));
-            }
-            let (words, _) = tensor.data().as_chunks::<{ size_of::<Real>() }>();
-            Ok(words.iter().map(|&w| Real::from_le_bytes(w)).collect())
-        };
-        let best_update = number("best_update")? as usize;
-        Ok(Self {
-            config: text("config")?,
-            seed: number("seed")?,
-            update: number("update")? as usize,
-            adam_steps: number("adam_steps")?,
-            best: (best_update > 0).then_some((f64::from_bits(number("best_score_bits")?), best_update)),
-            metrics_bytes: number("metrics_bytes")?,
-            events_bytes: number("events_bytes")?,
-            vectors: [vector(VECTORS[0])?, vector(VECTORS[1])?, vector(VECTORS[2])?, vector(VECTORS[3])?, vector(VECTORS[4])?],
+        Self::from_bytes(&bytes, path).map_err(|error| match error {
+            Error::Model { path, reason } => Error::Checkpoint { path, reason },
+            other => other,
         })
+    }
+
+    fn from_bytes(bytes: &[u8], path: &Path) -> Result<Self, Error> {
+        let file = Sealed::open(bytes, path)?;
+        let kind = file.text("kind")?;
+        if kind != "checkpoint" {
+            return Err(file.bad(format!("it is a model ({kind})")));
+        }
+        let mut vectors = [const { Vec::new() }; 5];
+        for (vector, name) in vectors.iter_mut().zip(VECTORS) {
+            let (words, _) = file.tensor(name, DTYPE, None)?.as_chunks();
+            *vector = words.iter().map(|&word| Real::from_le_bytes(word)).collect::<Vec<Real>>();
+        }
+        let count = vectors[0].len();
+        if let Some((name, vector)) = VECTORS.iter().zip(&vectors).find(|(_, vector)| vector.len() != count) {
+            return Err(file.bad(format!("{name} has {} numbers, theta {count}", vector.len())));
+        }
+        let best_update: usize = file.number("best_update")?;
+        let score = f64::from_bits(file.number("best_score_bits")?);
+        let curves = Curves {
+            metrics_bytes: file.number("metrics_bytes")?,
+            events: file.text("events")?.to_owned(),
+            events_bytes: file.number("events_bytes")?,
+        };
+        Ok(Self {
+            config: file.text("config")?.to_owned(),
+            preset: file.text("preset")?.to_owned(),
+            seed: file.number("seed")?,
+            curves,
+            update: file.number("update")?,
+            adam_steps: file.number("adam_steps")?,
+            best: (best_update > 0).then_some((score, best_update)),
+            vectors,
+        })
+    }
+
+    /// How many numbers the parameter vector has.
+    pub fn count(&self) -> usize {
+        self.vectors[0].len()
     }
 
     /// Puts a fresh trainer where this one was.
     pub fn restore(self, trainer: &mut Trainer, path: &Path) -> Result<(), Error> {
-        let [theta, mean, square, average, best] = self.vectors;
-        if theta.len() != trainer.params.theta().len() {
-            let reason = format!("it has {} parameters, this policy {}", theta.len(), trainer.params.theta().len());
-            return Err(Error::Model { path: path.to_owned(), reason });
+        let wanted = trainer.params.theta().len();
+        if self.count() != wanted {
+            let reason = format!("it has {} parameters, this policy {wanted}", self.count());
+            return Err(Error::Checkpoint { path: path.to_owned(), reason });
         }
+        let [theta, mean, square, average, best] = self.vectors;
         trainer.params.theta_mut().copy_from_slice(&theta);
         trainer.params.refresh();
         trainer.average.theta_mut().copy_from_slice(&average);
@@ -111,5 +146,55 @@ impl Checkpoint {
         trainer.update = self.update;
         trainer.best = self.best.map(|(score, update)| Best { score, update, theta: best });
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn checkpoint(count: usize) -> Checkpoint {
+        Checkpoint {
+            config: "settings".into(),
+            preset: "paper".into(),
+            seed: u64::MAX,
+            curves: Curves { metrics_bytes: 5, events: "events".into(), events_bytes: 6 },
+            update: 3,
+            adam_steps: 3,
+            best: Some((0.1, 2)),
+            vectors: std::array::from_fn(|i| vec![i as Real; count]),
+        }
+    }
+
+    fn complaint(change: impl FnOnce(&mut Facts, &mut Vec<Tensor>)) -> String {
+        let (mut facts, mut tensors) = checkpoint(8).content();
+        change(&mut facts, &mut tensors);
+        Checkpoint::from_bytes(&sealed::seal(facts, &tensors), Path::new("x")).err().expect("refused").to_string()
+    }
+
+    #[test]
+    fn what_is_read_is_what_was_written() {
+        let (facts, tensors) = checkpoint(8).content();
+        let read = Checkpoint::from_bytes(&sealed::seal(facts, &tensors), Path::new("x")).unwrap();
+        assert_eq!((read.seed, read.update, read.adam_steps, read.best), (u64::MAX, 3, 3, Some((0.1, 2))));
+        assert_eq!((read.count(), &read.curves, &*read.preset), (8, &checkpoint(8).curves, "paper"));
+        assert_eq!(read.vectors, checkpoint(8).vectors);
+    }
+
+    #[test]
+    fn all_vectors_have_one_length_and_our_precision() {
+        for name in &VECTORS[1..] {
+            let text = complaint(|_, tensors| {
+                let tensor = tensors.iter_mut().find(|tensor| tensor.0 == *name).unwrap();
+                tensor.2[0] -= 1;
+                tensor.3.truncate(7 * size_of::<Real>());
+            });
+            assert!(text.contains(&format!("{name} has 7 numbers")), "{text}");
+        }
+        let other = if DTYPE == Dtype::F32 { Dtype::F64 } else { Dtype::F32 };
+        let text = complaint(|_, tensors| (tensors[1].1, tensors[1].3) = (other, vec![0; 8 * other.bitsize() / 8]));
+        assert!(text.contains(&format!("adam.mean is in {other:?}")), "{text}");
+        let text = complaint(|facts, _| drop(facts.insert("kind", "best".into())));
+        assert!(text.contains("it is a model"), "{text}");
     }
 }

@@ -1,10 +1,12 @@
 //! What a run measured, update by update: a CSV file for people and scripts, an event file for TensorBoard.
 
-use super::tensorboard::EventWriter;
+use super::checkpoint::Curves;
+use super::folder::METRICS;
+use super::tensorboard::{EventWriter, is_file_name};
 use crate::Error;
 use crate::train::Progress;
 use std::fs::{File, OpenOptions};
-use std::io::{BufWriter, Write};
+use std::io::{self, BufWriter, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -17,39 +19,73 @@ pub struct Metrics {
     terms: Vec<String>,
 }
 
-fn now() -> f64 {
+/// Seconds since 1970.
+pub fn now() -> f64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |t| t.as_secs_f64())
 }
 
 impl Metrics {
-    /// Starts both files in a folder; `terms` names the cost terms.
-    pub fn create(folder: &Path, terms: &[&str]) -> Result<Self, Error> {
-        let path = folder.join("metrics.csv");
-        for old in events(folder) {
-            std::fs::remove_file(&old).map_err(Error::file(&old))?;
-        }
-        let csv = File::create(&path).map_err(Error::file(&path))?;
-        let events = EventWriter::create(folder, now()).map_err(Error::file(folder))?;
-        let terms = terms.iter().map(|t| (*t).to_owned()).collect();
-        let mut metrics = Self { path, csv: BufWriter::new(csv), bytes: 0, events, terms };
-        let header = format!("update,cost,{},gradient,rate,validation\n", metrics.terms.join(","));
-        metrics.line(&header)?;
+    /// Starts both files in a folder that has neither; `terms` names the cost terms, `wall` the event file.
+    pub fn create(folder: &Path, terms: &[&str], wall: f64) -> Result<Self, Error> {
+        let path = folder.join(METRICS);
+        let csv = File::create_new(&path).map_err(Error::file(&path))?;
+        let events = EventWriter::create(folder, wall).map_err(Error::file(folder))?;
+        let mut metrics = Self::new(path, csv, events, terms);
+        metrics.header()?;
         Ok(metrics)
     }
 
-    /// Continues both files, cut back to what they held at the checkpoint.
-    pub fn reopen(folder: &Path, bytes: u64, events_bytes: u64) -> Result<Self, Error> {
-        let path = folder.join("metrics.csv");
-        let header = std::fs::read_to_string(&path).map_err(Error::file(&path))?;
-        let columns: Vec<&str> = header.lines().next().unwrap_or_default().split(',').collect();
-        let terms = columns.iter().skip(2).take(columns.len().saturating_sub(5)).map(|t| (*t).to_owned()).collect();
-        let file = OpenOptions::new().append(true).open(&path).map_err(Error::file(&path))?;
-        file.set_len(bytes).map_err(Error::file(&path))?;
-        let events = match events(folder).pop() {
-            Some(old) => EventWriter::open_at(&old, events_bytes).map_err(Error::file(&old))?,
-            None => EventWriter::create(folder, now()).map_err(Error::file(folder))?,
+    fn new(path: PathBuf, csv: File, events: EventWriter, terms: &[&str]) -> Self {
+        let terms = terms.iter().map(|t| (*t).to_owned()).collect();
+        Self { path, csv: BufWriter::new(csv), bytes: 0, events, terms }
+    }
+
+    fn header(&mut self) -> Result<(), Error> {
+        let header = format!("update,cost,{},gradient,rate,validation\n", self.terms.join(","));
+        self.line(&header)
+    }
+
+    /// Continues both files, cut back to what they held at the checkpoint. A file that holds less has lost points of its curves, which
+    /// is no reason to lose the run: the metrics go on behind what is left, the events in a new file. Says so in the second value.
+    pub fn reopen(folder: &Path, terms: &[&str], curves: &Curves) -> Result<(Self, Vec<String>), Error> {
+        let path = folder.join(METRICS);
+        let csv =
+            OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path).map_err(Error::file(&path))?;
+        let mut notices = Vec::new();
+        let old = is_file_name(&curves.events).then(|| EventWriter::open_at(&folder.join(&curves.events), curves.events_bytes));
+        let events = match old {
+            Some(Ok(events)) => events,
+            _ => {
+                notices
+                    .push(format!("the event file of {} was lost or cut short; a new one goes on from here", folder.display()));
+                new_events(folder, now()).map_err(Error::file(folder))?
+            }
         };
-        Ok(Self { path, csv: BufWriter::new(file), bytes, events, terms })
+        let mut metrics = Self::new(path, csv, events, terms);
+        let (kept, torn) = metrics.cut(curves.metrics_bytes).map_err(Error::file(&metrics.path))?;
+        if kept < curves.metrics_bytes {
+            notices.push(format!("{} was cut short; the lost lines are missing from it", metrics.path.display()));
+        }
+        metrics.bytes = kept;
+        if kept == 0 {
+            metrics.header()?;
+        } else if torn {
+            metrics.line("\n")?;
+        }
+        Ok((metrics, notices))
+    }
+
+    /// Cuts the CSV to at most `bytes`; says how long it is then and whether it ends within a line.
+    fn cut(&mut self, bytes: u64) -> io::Result<(u64, bool)> {
+        let file = self.csv.get_mut();
+        let kept = file.metadata()?.len().min(bytes);
+        file.set_len(kept)?;
+        let mut last = [b'\n'];
+        if kept > 0 {
+            file.seek(SeekFrom::Start(kept - 1))?;
+            file.read_exact(&mut last)?;
+        }
+        Ok((kept, last != [b'\n']))
     }
 
     fn line(&mut self, text: &str) -> Result<(), Error> {
@@ -70,24 +106,26 @@ impl Metrics {
         all.extend(validation.map(|v| ("validation".into(), v)));
         let (wall, step) = (now(), *update as i64);
         for (tag, value) in all {
-            self.events.scalar(wall, step, &tag, value as f32).map_err(Error::file(&self.path))?;
+            self.events.scalar(wall, step, &tag, value as f32).map_err(Error::file(self.events.path()))?;
         }
         Ok(())
     }
 
-    /// Puts everything on disk; returns the lengths of both files.
-    pub fn flush(&mut self) -> Result<(u64, u64), Error> {
+    /// Hands everything to the operating system; returns the lengths of both files.
+    pub fn flush(&mut self) -> Result<Curves, Error> {
         self.csv.flush().map_err(Error::file(&self.path))?;
-        self.events.flush().map_err(Error::file(&self.path))?;
-        Ok((self.bytes, self.events.len()))
+        self.events.flush().map_err(Error::file(self.events.path()))?;
+        let events = self.events.path().file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+        Ok(Curves { metrics_bytes: self.bytes, events, events_bytes: self.events.len() })
     }
 }
 
-/// The event files of a folder, oldest first.
-fn events(folder: &Path) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    let mut found: Vec<PathBuf> =
-        entries.map(|e| e.path()).filter(|p| p.to_string_lossy().contains("events.out.tfevents")).collect();
-    found.sort();
-    found
+/// A new event file beside older ones.
+fn new_events(folder: &Path, mut wall: f64) -> io::Result<EventWriter> {
+    loop {
+        match EventWriter::create(folder, wall) {
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => wall += 1.0,
+            done => return done,
+        }
+    }
 }

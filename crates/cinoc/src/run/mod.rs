@@ -1,26 +1,44 @@
 //! Runs on disk: models, checkpoints, metrics. The only module that touches files.
 //!
 //! A run folder holds `config.toml` (everything, resolved), `checkpoint.safetensors` (to resume from), `model.safetensors` (the best
-//! parameters so far), `metrics.csv` and a TensorBoard event file. Whatever moment a run is killed at, resuming it gives the
-//! same bits as if it had not been.
+//! parameters so far), `last.safetensors` (those of the end, or of where it was stopped), `metrics.csv`, a TensorBoard event file and
+//! `run.lock`, which keeps a second process out. Whatever moment a run is killed at, resuming it gives the same bits as if it had not
+//! been. A run removes and overwrites nothing that it did not write itself.
 
 pub mod cache;
+mod changes;
 mod checkpoint;
+mod disk;
+mod folder;
 mod metrics;
 mod model;
+mod saved;
+mod sealed;
+mod size;
 pub mod tensorboard;
 
-pub use metrics::Metrics;
-pub use model::Model;
+pub use folder::{LAST, MODEL};
+pub use model::{Kind, Model};
+pub use saved::Saved;
 
 use crate::train::{Progress, Trainer};
 use crate::{Config, Error, Problem};
 use checkpoint::Checkpoint;
-use safetensors::SafeTensors;
-use std::collections::{BTreeMap, HashMap};
-use std::fs::File;
-use std::io::Write;
+use disk::write_whole;
+use folder::{CHECKPOINT, CONFIG, Folder};
+use metrics::Metrics;
 use std::path::{Path, PathBuf};
+
+/// What a run is started with.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Origin {
+    /// All settings.
+    pub config: Config,
+    /// Name of the preset that they started from; empty where there was none.
+    pub preset: String,
+    /// Seed of everything random.
+    pub seed: u64,
+}
 
 /// A run that writes itself to a folder.
 pub struct Run {
@@ -28,95 +46,116 @@ pub struct Run {
     pub folder: PathBuf,
     /// The run itself.
     pub trainer: Trainer,
+    /// What a user should know about how it was opened.
+    pub notices: Vec<String>,
+    preset: String,
     metrics: Metrics,
+    /// The last validation: after how many updates, and its score.
+    scored: Option<(usize, f64)>,
+    /// The last field: the folder is free when all files are closed.
+    _lock: Folder,
 }
 
 impl Run {
-    /// Starts a run in an empty or missing folder.
-    pub fn start(folder: &Path, config: Config, seed: u64, threads: usize) -> Result<Self, Error> {
-        if folder.join(checkpoint::FILE).exists() {
-            return Err(Error::RunExists { path: folder.into() });
-        }
-        std::fs::create_dir_all(folder).map_err(Error::file(folder))?;
-        let text = format!("# seed = {seed}\n{}", config.to_toml());
+    /// Starts a run in an empty or missing folder, or in one where a run was killed before its first checkpoint. Nothing is made before
+    /// all settings were found sound.
+    pub fn start(folder: &Path, origin: Origin, threads: usize) -> Result<Self, Error> {
+        Folder::check(folder)?;
+        let Origin { config, preset, seed } = origin;
         let trainer = Trainer::new(Problem::new(config)?, seed, threads)?;
-        write_whole(&folder.join("config.toml"), text.as_bytes())?;
-        let metrics = Metrics::create(folder, trainer.problem.task.terms())?;
-        let mut run = Self { folder: folder.into(), trainer, metrics };
+        let wall = metrics::now();
+        let lock = Folder::claim(folder, wall)?;
+        write_whole(&folder.join(CONFIG), settings(&trainer).as_bytes())?;
+        let metrics = Metrics::create(folder, trainer.problem.task.terms(), wall)?;
+        let notices = lock.notice.iter().cloned().collect();
+        let mut run = Self { folder: folder.into(), trainer, notices, preset, metrics, scored: None, _lock: lock };
         run.save()?;
+        if run.trainer.finished() {
+            run.close()?;
+        }
         Ok(run)
     }
 
-    /// Continues a run from its last checkpoint.
+    /// Continues a run from its last checkpoint, as it is. With [`Saved::resume`] some settings may change: `train.updates` can be
+    /// raised, the rates and `train.clip` can be lowered.
     pub fn resume(folder: &Path, threads: usize) -> Result<Self, Error> {
-        let path = folder.join(checkpoint::FILE);
-        if !path.exists() {
-            return Err(Error::NothingToResume { path: folder.into() });
-        }
-        let checkpoint = Checkpoint::read(&path)?;
-        let config = Config::from_toml(&checkpoint.config, &path.display().to_string())?;
-        let mut trainer = Trainer::new(Problem::new(config)?, checkpoint.seed, threads)?;
-        let metrics = Metrics::reopen(folder, checkpoint.metrics_bytes, checkpoint.events_bytes)?;
-        checkpoint.restore(&mut trainer, &path)?;
-        Ok(Self { folder: folder.into(), trainer, metrics })
+        let saved = Saved::open(folder)?;
+        let config = saved.origin.config.clone();
+        saved.resume(config, threads)
     }
 
-    /// One update, written down; a checkpoint where it is due.
+    /// One update, written down; a model and a checkpoint where they are due.
     pub fn step(&mut self) -> Result<Progress, Error> {
         let progress = self.trainer.step()?;
         self.metrics.write(&progress)?;
-        let best = progress.validation.is_some() && self.trainer.best.as_ref().is_some_and(|b| b.update == progress.update);
-        if best || self.trainer.finished() || progress.update.is_multiple_of(self.trainer.problem.config.train.checkpoint_every) {
-            self.save()?;
+        self.scored = progress.validation.map(|score| (progress.update, score)).or(self.scored);
+        if self.trainer.finished() {
+            self.close()?;
+            return Ok(progress);
         }
+        let best = progress.validation.is_some() && self.trainer.best.as_ref().is_some_and(|b| b.update == progress.update);
         if best {
-            self.model().write(&self.folder.join("model.safetensors"))?;
+            self.renew()?;
+        } else if progress.update.is_multiple_of(self.trainer.problem.config.train.checkpoint_every) {
+            self.save()?;
         }
         Ok(progress)
     }
 
-    /// Writes a checkpoint now.
-    pub fn save(&mut self) -> Result<(), Error> {
-        let (metrics_bytes, events_bytes) = self.metrics.flush()?;
-        Checkpoint::of(&self.trainer, metrics_bytes, events_bytes).write(&self.folder.join(checkpoint::FILE))
+    /// Writes everything there is: the best model, the last one, and a checkpoint. For the end of a run and for a stop before it.
+    pub fn close(&mut self) -> Result<(), Error> {
+        self.last().write(&self.folder.join(LAST))?;
+        if self.trainer.finished() && self.trainer.best.is_none() {
+            self.model().write(&self.folder.join(MODEL))?;
+        }
+        self.renew()
     }
 
-    /// The best model so far.
+    /// Writes the best model, if there is one yet, and a checkpoint. The model first: a checkpoint never speaks of one that is not there.
+    fn renew(&mut self) -> Result<(), Error> {
+        if self.trainer.best.is_some() {
+            self.model().write(&self.folder.join(MODEL))?;
+        }
+        self.save()
+    }
+
+    /// Writes a checkpoint now.
+    pub fn save(&mut self) -> Result<(), Error> {
+        let curves = self.metrics.flush()?;
+        Checkpoint::of(&self.trainer, &self.preset, curves).write(&self.folder.join(CHECKPOINT))
+    }
+
+    /// The best model so far; before the first validation, the present one.
     pub fn model(&self) -> Model {
         let trainer = &self.trainer;
         let best = trainer.best.as_ref();
         Model {
             config: trainer.problem.config.clone(),
+            kind: Kind::Best,
             params: trainer.chosen(),
             seed: trainer.seed,
             update: best.map_or(trainer.update, |b| b.update),
             validation: best.map(|b| b.score),
         }
     }
+
+    /// The present model: the running mean of the parameters, as it is validated.
+    pub fn last(&self) -> Model {
+        let trainer = &self.trainer;
+        let mut params = trainer.average.clone();
+        params.refresh();
+        Model {
+            config: trainer.problem.config.clone(),
+            kind: Kind::Last,
+            params,
+            seed: trainer.seed,
+            update: trainer.update,
+            validation: self.scored.and_then(|(update, score)| (update == trainer.update).then_some(score)),
+        }
+    }
 }
 
-/// Facts beside the tensors of a file, under one key: a map with several would be written in an order that changes from run to run.
-fn facts_to_metadata(facts: &BTreeMap<&str, String>) -> HashMap<String, String> {
-    HashMap::from([("cinoc".to_owned(), serde_json::to_string(facts).expect("text is JSON"))])
-}
-
-/// The facts of a file written by [`facts_to_metadata`].
-fn facts_of(bytes: &[u8], path: &Path) -> Result<BTreeMap<String, String>, Error> {
-    let bad = |reason: String| Error::Model { path: path.to_owned(), reason };
-    let (_, header) = SafeTensors::read_metadata(bytes).map_err(|e| bad(e.to_string()))?;
-    let facts =
-        header.metadata().as_ref().and_then(|m| m.get("cinoc")).ok_or_else(|| bad("it has no configuration inside".into()))?;
-    serde_json::from_str(facts).map_err(|e| bad(e.to_string()))
-}
-
-/// Writes a file whole or not at all: a kill in the middle leaves the old one.
-fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), Error> {
-    let partial = path.with_extension("partial");
-    let write = || -> std::io::Result<()> {
-        let mut file = File::create(&partial)?;
-        file.write_all(bytes)?;
-        file.sync_all()?;
-        std::fs::rename(&partial, path)
-    };
-    write().map_err(Error::file(path))
+/// The text of `config.toml`.
+fn settings(trainer: &Trainer) -> String {
+    format!("# seed = {}\n{}", trainer.seed, trainer.problem.config.to_toml())
 }

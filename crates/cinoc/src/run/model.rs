@@ -1,19 +1,31 @@
 //! A trained policy in a file: safetensors with the resolved configuration inside.
 
-use super::{facts_of, facts_to_metadata, write_whole};
+use super::folder::MODEL;
+use super::sealed::{self, Facts, Sealed, Tensor};
+use super::size;
 use crate::config::{Overlay, overlay};
 use crate::policy::Policy;
 use crate::random::{Rng, Stream};
 use crate::{Config, Error, Problem, Real};
 use cinoc_tape::Params;
-use safetensors::tensor::{Dtype, SafeTensors, TensorView};
-use std::collections::BTreeMap;
+use safetensors::tensor::Dtype;
 use std::path::Path;
+
+/// Which parameters of a run a model has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Those that scored best on the validation instances.
+    Best,
+    /// Those of the end.
+    Last,
+}
 
 /// A trained policy and everything needed to use it.
 pub struct Model {
     /// How it was trained.
     pub config: Config,
+    /// Which parameters of the run these are.
+    pub kind: Kind,
     /// Its parameters.
     pub params: Params,
     /// Seed of the run.
@@ -27,62 +39,59 @@ pub struct Model {
 impl Model {
     /// Writes the file.
     pub fn write(&self, path: &Path) -> Result<(), Error> {
-        let facts = BTreeMap::from([
+        let (facts, tensors) = self.content();
+        sealed::write(path, facts, &tensors)
+    }
+
+    /// What the file holds. Parameters are written in single precision, whichever they were trained in.
+    fn content(&self) -> (Facts, Vec<Tensor>) {
+        let kind = match self.kind {
+            Kind::Best => "best",
+            Kind::Last => "last",
+        };
+        let facts = Facts::from([
             ("version", env!("CARGO_PKG_VERSION").to_owned()),
+            ("kind", kind.to_owned()),
             ("problem", self.config.problem.clone()),
             ("config", self.config.to_toml()),
             ("seed", self.seed.to_string()),
             ("update", self.update.to_string()),
             ("validation", self.validation.map_or_else(String::new, |v| v.to_string())),
         ]);
-        let tensors: Vec<(String, Vec<usize>, Vec<u8>)> = self
-            .params
-            .iter()
-            .map(|(name, shape, values)| {
-                let bytes = values.iter().flat_map(|&v| (v as f32).to_le_bytes()).collect();
-                (name.to_owned(), shape.sizes().to_vec(), bytes)
-            })
-            .collect();
-        let views = tensors.iter().map(|(name, shape, bytes)| {
-            (name.as_str(), TensorView::new(Dtype::F32, shape.clone(), bytes).expect("sizes are consistent"))
+        let tensors = self.params.iter().map(|(name, shape, values)| {
+            let bytes = values.iter().flat_map(|&v| (v as f32).to_le_bytes()).collect();
+            (name.to_owned(), Dtype::F32, shape.sizes().to_vec(), bytes)
         });
-        let bytes = safetensors::serialize(views, Some(facts_to_metadata(&facts))).expect("plain tensors can be written");
-        write_whole(path, &bytes)
+        (facts, tensors.collect())
     }
 
-    /// Reads a file, or the model of a run folder.
+    /// Reads a file, or the best model of a run folder.
     pub fn read(path: &Path) -> Result<Self, Error> {
-        let path = if path.is_dir() { path.join("model.safetensors") } else { path.to_owned() };
-        let bytes = std::fs::read(&path).map_err(Error::file(&path))?;
-        Self::from_bytes(&bytes, &path)
+        let file = if path.is_dir() { path.join(MODEL) } else { path.to_owned() };
+        if path.join(super::folder::CHECKPOINT).exists() && !file.exists() {
+            return Err(Error::NoModel { path: path.to_owned() });
+        }
+        let bytes = std::fs::read(&file).map_err(Error::file(&file))?;
+        Self::from_bytes(&bytes, &file)
     }
 
     /// Reads a model from memory; `place` names it in errors.
     pub fn from_bytes(bytes: &[u8], place: &Path) -> Result<Self, Error> {
-        let bad = |reason: String| Error::Model { path: place.to_owned(), reason };
-        let facts = facts_of(bytes, place)?;
-        let text = facts.get("config").ok_or_else(|| bad("it has no configuration inside".into()))?;
-        let config = Config::from_toml(text, &place.display().to_string())?;
-        let policy = Problem::new(config.clone())?.policy()?;
-        let mut params = policy.init(&mut Rng::new(0, Stream::Init, 0));
-        let tensors = SafeTensors::deserialize(bytes).map_err(|e| bad(e.to_string()))?;
-        let names: Vec<String> = params.iter().map(|(name, ..)| name.to_owned()).collect();
-        for name in names {
-            let tensor = tensors.tensor(&name).map_err(|_| bad(format!("it lacks {name}")))?;
-            let (words, _) = tensor.data().as_chunks::<4>();
-            let values: Vec<Real> = words.iter().map(|&w| f32::from_le_bytes(w) as Real).collect();
-            if !params.set(&name, &values) {
-                return Err(bad(format!("{name} has the wrong size")));
-            }
+        let file = Sealed::open(bytes, place)?;
+        let kind = match file.text("kind")? {
+            "best" => Kind::Best,
+            "last" => Kind::Last,
+            other => return Err(file.bad(format!("it is a {other}"))),
+        };
+        let config = Config::from_toml(file.text("config")?, &place.display().to_string())?;
+        let problem = Problem::new(config.clone())?;
+        if let Some(reason) = size::complaint(&problem, file.elements())? {
+            return Err(file.bad(reason));
         }
-        let number = |key: &str| facts.get(key).and_then(|v| v.parse().ok());
-        Ok(Self {
-            config,
-            params,
-            seed: number("seed").unwrap_or(0.0) as u64,
-            update: number("update").unwrap_or(0.0) as usize,
-            validation: number("validation"),
-        })
+        let mut params = problem.policy()?.init(&mut Rng::new(0, Stream::Init, 0));
+        fill(&mut params, &file)?;
+        let validation = if file.text("validation")?.is_empty() { None } else { Some(file.number("validation")?) };
+        Ok(Self { config, kind, params, seed: file.number("seed")?, update: file.number("update")?, validation })
     }
 
     /// The same policy under other settings: another domain, other actuators, other instances.
@@ -105,5 +114,107 @@ impl Model {
         let problem = Problem::new(self.config.clone())?;
         let policy = problem.policy()?;
         Ok((problem, policy))
+    }
+}
+
+/// Sets every parameter from the tensor of its name; there are no others in the file.
+fn fill(params: &mut Params, file: &Sealed) -> Result<(), Error> {
+    let pieces: Vec<_> = params.iter().map(|(name, shape, _)| (name.to_owned(), shape)).collect();
+    if let Some(extra) = file.tensors.names().into_iter().find(|name| pieces.iter().all(|(known, _)| known != name)) {
+        return Err(file.bad(format!("this policy has no {extra}")));
+    }
+    for (name, shape) in pieces {
+        let (words, _) = file.tensor(&name, Dtype::F32, Some(shape.sizes()))?.as_chunks();
+        let values: Vec<Real> = words.iter().map(|&word| f32::from_le_bytes(word) as Real).collect();
+        if let Some(wrong) = values.iter().find(|value| !value.is_finite()) {
+            return Err(file.bad(format!("it holds {wrong} in {name}")));
+        }
+        assert!(params.set(&name, &values), "name and size were compared");
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::problem::{Preset, defaults};
+
+    fn model() -> Model {
+        let config = defaults("heat1d", Preset::Paper).unwrap();
+        let params = Problem::new(config.clone()).unwrap().policy().unwrap().init(&mut Rng::new(3, Stream::Init, 0));
+        Model { config, kind: Kind::Last, params, seed: u64::MAX - 1, update: 7, validation: Some(0.1) }
+    }
+
+    /// What reading says about a file whose content was changed before it was sealed.
+    fn answer(change: impl FnOnce(&mut Facts, &mut Vec<Tensor>)) -> Result<Model, String> {
+        let (mut facts, mut tensors) = model().content();
+        change(&mut facts, &mut tensors);
+        Model::from_bytes(&sealed::seal(facts, &tensors), Path::new("file")).map_err(|e| e.to_string())
+    }
+
+    fn complaint(change: impl FnOnce(&mut Facts, &mut Vec<Tensor>)) -> String {
+        answer(change).err().expect("it should be refused")
+    }
+
+    fn named<'a>(tensors: &'a mut [Tensor], name: &str) -> &'a mut Tensor {
+        tensors.iter_mut().find(|tensor| tensor.0 == name).expect("a tensor")
+    }
+
+    #[test]
+    fn what_is_read_is_what_was_written() {
+        let (written, read) = (model(), answer(|_, _| {}).unwrap());
+        assert_eq!((read.seed, read.update, read.validation, read.kind), (u64::MAX - 1, 7, Some(0.1), Kind::Last));
+        assert!(read.config == written.config);
+        let same = read.params.theta().iter().zip(written.params.theta()).all(|(a, b)| *a as f32 == *b as f32);
+        assert!(same && read.params.theta().len() == written.params.theta().len());
+    }
+
+    #[test]
+    fn tensors_of_another_kind_are_refused() {
+        for dtype in [Dtype::I32, Dtype::F64, Dtype::BF16] {
+            let text = complaint(|_, tensors| {
+                let tensor = named(tensors, "branch0.w");
+                let count: usize = tensor.2.iter().product();
+                (tensor.1, tensor.3) = (dtype, vec![0; count * dtype.bitsize() / 8]);
+            });
+            assert!(text.contains(&format!("branch0.w is in {dtype:?}, not in F32")), "{text}");
+        }
+        for change in [|shape: &mut Vec<usize>| shape.reverse(), |shape: &mut Vec<usize>| *shape = vec![shape.iter().product()]] {
+            let text = complaint(|_, tensors| change(&mut named(tensors, "branch0.w").2));
+            assert!(text.contains("branch0.w has shape"), "{text}");
+        }
+        let text = complaint(|_, tensors| tensors.push(("more.w".into(), Dtype::F32, vec![1], vec![0; 4])));
+        assert!(text.contains("no more.w"), "{text}");
+        let text = complaint(|_, tensors| tensors.retain(|tensor| tensor.0 != "out.b"));
+        assert!(text.contains("lacks out.b"), "{text}");
+    }
+
+    #[test]
+    fn numbers_that_are_not_finite_are_refused() {
+        for (value, word) in [(f32::NAN, "NaN"), (f32::INFINITY, "inf")] {
+            let text = complaint(|_, tensors| named(tensors, "branch0.w").3[..4].copy_from_slice(&value.to_le_bytes()));
+            assert!(text.contains(&format!("holds {word} in branch0.w")), "{text}");
+        }
+    }
+
+    #[test]
+    fn no_memory_is_taken_for_a_network_that_is_not_there() {
+        let trunk = model().config.to_toml().lines().find(|line| line.starts_with("trunk")).unwrap().to_owned();
+        for wide in ["[1000000, 1000000]", "[100000, 100000]", "[9000000000000000000, 9000000000000000000]"] {
+            let text = complaint(|facts, _| {
+                let config = facts.get_mut("config").unwrap();
+                *config = config.replace(&trunk, &format!("trunk = {wide}"));
+            });
+            assert!(text.contains("ask for a network"), "{wide}: {text}");
+        }
+    }
+
+    #[test]
+    fn facts_must_make_sense() {
+        for (key, value) in [("seed", "-1"), ("seed", "1e3"), ("update", "many"), ("validation", "good"), ("kind", "checkpoint")]
+        {
+            let text = complaint(|facts, _| drop(facts.insert(key, value.into())));
+            assert!(text.contains(value), "{key}: {text}");
+        }
     }
 }

@@ -7,6 +7,21 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
+const PREFIX: &str = "events.out.tfevents.";
+const SUFFIX: &str = ".cinoc";
+
+/// The name of an event file that is started `wall_seconds` after 1970. Ten digits, so that names sort by time; TensorBoard reads a
+/// folder's files in this order.
+pub fn file_name(wall_seconds: f64) -> String {
+    format!("{PREFIX}{:010}{SUFFIX}", wall_seconds as u64)
+}
+
+/// Whether a name is one that [`file_name`] gives.
+pub fn is_file_name(name: &str) -> bool {
+    let digits = name.strip_prefix(PREFIX).and_then(|rest| rest.strip_suffix(SUFFIX));
+    digits.is_some_and(|digits| digits.len() >= 10 && digits.bytes().all(|c| c.is_ascii_digit()))
+}
+
 /// Appends scalars to one TensorBoard event file. Writes are buffered: call [`flush`](Self::flush) before a checkpoint records
 /// [`len`](Self::len), so that a resumed run can cut the file back to exactly that point.
 #[derive(Debug)]
@@ -21,8 +36,7 @@ impl EventWriter {
     /// Refuses to overwrite an existing file.
     pub fn create(dir: &Path, wall_seconds: f64) -> io::Result<Self> {
         std::fs::create_dir_all(dir)?;
-        // Ten digits, so that names sort by time; TensorBoard reads a folder's files in this order.
-        let path = dir.join(format!("events.out.tfevents.{:010}.cinoc", wall_seconds as u64));
+        let path = dir.join(file_name(wall_seconds));
         let mut writer = Self { file: BufWriter::new(File::create_new(&path)?), path, length: 0 };
         let mut event = Vec::new();
         put_double(&mut event, 1, wall_seconds);

@@ -1,0 +1,43 @@
+//! Printing that never panics: a pipe may close, a disk may be full.
+
+use anyhow::{Result, anyhow};
+use std::fmt;
+use std::io::{ErrorKind, Write};
+
+/// Prints a line to standard output; an error if it cannot be written.
+macro_rules! say {
+    ($($text:tt)*) => { $crate::out::line(format_args!($($text)*)) };
+}
+
+/// Prints a line to standard error, if anybody reads it.
+macro_rules! note {
+    ($($text:tt)*) => { $crate::out::error_line(format_args!($($text)*)) };
+}
+
+pub(crate) use {note, say};
+
+/// Whoever read standard output has read enough, as in `cinoc eval heat1d | head -1`.
+#[derive(Debug)]
+pub struct Closed;
+
+impl fmt::Display for Closed {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("standard output was closed")
+    }
+}
+
+impl std::error::Error for Closed {}
+
+/// What `say!` does.
+pub fn line(text: fmt::Arguments) -> Result<()> {
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "{text}").and_then(|()| out.flush()).map_err(|error| match error.kind() {
+        ErrorKind::BrokenPipe => Closed.into(),
+        _ => anyhow!("the output could not be written: {error}; check where it goes to"),
+    })
+}
+
+/// What `note!` does.
+pub fn error_line(text: fmt::Arguments) {
+    let _ = writeln!(std::io::stderr().lock(), "{text}");
+}
