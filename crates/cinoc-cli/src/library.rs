@@ -1,24 +1,27 @@
 //! Trained models that come with the program, and models from files and runs.
 
+use crate::out::note;
 use anyhow::{Result, anyhow};
+use cinoc::Registry;
 use cinoc::run::Model;
+use serde::Deserialize;
 use std::path::Path;
 
 /// A model inside the program.
 struct BuiltIn {
     name: &'static str,
     bytes: &'static [u8],
-    /// Says how it was made and what it scores.
-    card: &'static str,
+    /// What it scores, as JSON.
+    facts: &'static str,
 }
 
-/// The model of that name and its card.
+/// The model of that name and what is known of it.
 macro_rules! built_in {
     ($name:literal) => {
         BuiltIn {
             name: $name,
             bytes: include_bytes!(concat!("../../../models/", $name, ".safetensors")),
-            card: include_str!(concat!("../../../models/", $name, ".md")),
+            facts: include_str!(concat!("../../../models/", $name, ".json")),
         }
     };
 }
@@ -35,26 +38,37 @@ const BUILT_IN: &[BuiltIn] = &[
     built_in!("density2d"),
 ];
 
+/// What is known of a model inside the program; its card says the same in words.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Facts {
+    /// Mean score over mean uncontrolled score at the trained number of agents.
+    pub ratio: f64,
+    /// Numbers of agents, smallest and largest, with which that ratio was at most 2.5 times as large.
+    pub agents: [usize; 2],
+}
+
 /// Names of the models inside the program.
 pub fn names() -> impl Iterator<Item = &'static str> {
     BUILT_IN.iter().map(|model| model.name)
 }
 
-/// Score over uncontrolled that the card of a model inside the program promises.
-pub fn promised(name: &str) -> Option<f64> {
-    let card = BUILT_IN.iter().find(|model| model.name == name)?.card;
-    let (_, rest) = card.split_once("held-out instances")?.1.split_once("ratio ")?;
-    rest.lines().next()?.trim_end_matches('.').parse().ok()
+/// What is known of a model inside the program.
+pub fn facts(name: &str) -> Option<Facts> {
+    let model = BUILT_IN.iter().find(|model| model.name == name)?;
+    Some(serde_json::from_str(model.facts).expect("the facts of a model inside the program are sound"))
 }
 
-/// The model a user means: a file, a run folder, or the name of one that comes with the program.
-pub fn find(name: &str) -> Result<Model> {
+/// The model a user means: the name of one that comes with the program, a file, or a run folder.
+pub fn find(registry: &Registry, name: &str) -> Result<Model> {
     let path = Path::new(name);
-    if path.exists() {
-        return Ok(Model::read(path)?);
-    }
     if let Some(model) = BUILT_IN.iter().find(|model| model.name == name) {
-        return Ok(Model::from_bytes(model.bytes, Path::new(name))?);
+        if path.exists() {
+            note!("cinoc: this is the model that comes with the program; for the one in your folder write ./{name}");
+        }
+        return Ok(Model::from_bytes(registry, model.bytes, path)?);
+    }
+    if path.exists() {
+        return Ok(Model::read(registry, path)?);
     }
     let known: Vec<&str> = names().collect();
     Err(anyhow!("there is no model {name:?}; give a .safetensors file, a run folder, or one of: {}", known.join(", ")))
@@ -65,9 +79,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_card_promises_a_ratio() {
+    fn every_model_loads_and_says_what_it_is_worth() {
         for name in names() {
-            assert!(promised(name).is_some_and(|ratio| ratio > 0.0 && ratio < 0.1), "{name}: {:?}", promised(name));
+            let (facts, model) = (facts(name).expect("facts"), find(&Registry::builtin(), name).expect("a model"));
+            let agents = model.build(&Registry::builtin()).expect("a problem").0.agents;
+            assert!(facts.ratio > 0.0 && facts.ratio < 0.1, "{name}: {facts:?}");
+            assert!(facts.agents[0] <= agents && agents <= facts.agents[1], "{name}: {facts:?}");
         }
     }
 }

@@ -30,7 +30,7 @@ pub mod random;
 pub mod recipe;
 pub mod registry;
 pub mod rollout;
-// pub mod run;
+pub mod run;
 pub mod scaling;
 pub mod settings;
 pub mod swarm;

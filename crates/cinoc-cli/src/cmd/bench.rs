@@ -2,8 +2,9 @@
 
 use super::{Settings, least, median};
 use crate::out::say;
-use anyhow::Result;
-use cinoc::{Config, inspect};
+use anyhow::{Result, bail};
+use cinoc::registry::Parts;
+use cinoc::{Registry, inspect};
 
 /// Arguments of `cinoc bench`.
 #[derive(clap::Args)]
@@ -35,21 +36,30 @@ pub struct Args {
 
 impl Args {
     /// Runs the command. Sizes are the paper's unless changed, so that timings can be compared.
-    pub fn run(mut self) -> Result<()> {
-        let changes = [("train.batch", self.batch), ("physics.ticks", self.ticks), ("swarm.agents", self.agents)];
-        self.settings.set.extend(changes.iter().filter_map(|(key, value)| value.map(|v| format!("{key}={v}"))));
+    pub fn run(mut self, registry: &Registry) -> Result<()> {
         self.settings.preset = super::PresetName::Paper;
-        let config = self.settings.config()?;
-        if self.operations {
-            return operations(&config, self.threads, self.updates.max(1), self.json);
+        let config = self.settings.config(registry)?;
+        let mut parts = registry.parts(&config)?;
+        parts.train.batch = self.batch.unwrap_or(parts.train.batch);
+        if let Some(ticks) = self.ticks {
+            parts = parts.with_ticks(ticks);
         }
-        let timing = inspect::timing(&config, self.threads, self.updates.max(1))?;
+        if let Some(agents) = self.agents {
+            parts = parts.with_agents(agents);
+        }
+        if [self.batch, self.ticks, self.agents].contains(&Some(0)) {
+            bail!("--batch, --ticks and --agents must be 1 or more");
+        }
+        if self.operations {
+            return operations(parts, self.threads, self.updates.max(1), self.json);
+        }
+        let (name, batch, agents, ticks) = (parts.problem.name.clone(), parts.train.batch, parts.problem.agents, parts.problem.ticks);
+        let timing = inspect::timing(parts, self.threads, self.updates.max(1))?;
         let (update, forward) = (median(&timing.update), median(&timing.forward));
         let floor = 1e3 * timing.flops / timing.peak;
-        let (batch, agents, ticks) = (config.train.batch, config.swarm.agents, config.physics["ticks"]);
         if self.json {
             let line = serde_json::json!({
-                "problem": config.problem, "batch": batch, "ticks": ticks as usize, "agents": agents,
+                "problem": name, "batch": batch, "ticks": ticks, "agents": agents,
                 "ms_per_update_median": update, "ms_per_update_min": least(&timing.update),
                 "ms_forward_median": forward, "ms_forward_min": least(&timing.forward),
                 "steps_per_s": timing.steps_per_second.round(),
@@ -59,7 +69,7 @@ impl Args {
             say!("{line}")?;
             return Ok(());
         }
-        say!("{}: batch {batch}, {agents} agents, {ticks} ticks", config.problem)?;
+        say!("{}: batch {batch}, {agents} agents, {ticks} ticks", name)?;
         say!("  one update           {update:8.1} ms   (fastest {:.1})", least(&timing.update))?;
         say!("  the cost alone       {forward:8.1} ms   (an update takes {:.2} times as long)", update / forward)?;
         say!("  bare equation        {:8.2} million steps per second", timing.steps_per_second / 1e6)?;
@@ -74,16 +84,17 @@ impl Args {
 }
 
 /// Prints how the time of an update is spent.
-fn operations(config: &Config, threads: usize, updates: usize, json: bool) -> Result<()> {
-    let inspect::Operations { whole, each: rows } = inspect::operations(config, threads, updates)?;
+fn operations(parts: Parts, threads: usize, updates: usize, json: bool) -> Result<()> {
+    let name = parts.problem.name.clone();
+    let inspect::Operations { whole, each: rows } = inspect::operations(parts, threads, updates)?;
     let known: f64 = rows.iter().map(|row| row.1 + row.2).sum();
     if json {
         let rows: Vec<_> =
             rows.iter().map(|(name, f, b)| serde_json::json!({"name": name, "ms_forward": f, "ms_backward": b})).collect();
-        say!("{}", serde_json::json!({"problem": config.problem, "ms_per_update": whole, "operations": rows}))?;
+        say!("{}", serde_json::json!({"problem": name, "ms_per_update": whole, "operations": rows}))?;
         return Ok(());
     }
-    say!("{}: {whole:.1} ms per update with a clock around every operation; per thread", config.problem)?;
+    say!("{}: {whole:.1} ms per update with a clock around every operation; per thread", name)?;
     say!("  {:<14}{:>10}{:>10}", "", "forward", "backward")?;
     for (name, forward, backward) in rows {
         say!("  {name:<14}{forward:>7.2} ms{backward:>7.2} ms")?;

@@ -4,8 +4,7 @@ use super::{Settings, short};
 use crate::draw::{self, Growth};
 use crate::out::say;
 use anyhow::Result;
-use cinoc::Problem;
-use cinoc::inspect;
+use cinoc::{Registry, inspect};
 use std::path::PathBuf;
 
 /// Arguments of `cinoc check`.
@@ -29,29 +28,32 @@ const STEPS: [f64; 6] = [1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6];
 
 impl Args {
     /// Runs the command.
-    pub fn run(self) -> Result<()> {
-        let config = self.settings.config()?;
-        let problem = Problem::new(config.clone())?;
-        let parts = inspect::parts(&problem);
+    pub fn run(self, registry: &Registry) -> Result<()> {
+        let config = self.settings.config(registry)?;
+        let whole = registry.parts(&config)?;
+        let problem = &whole.problem;
+        let parts = inspect::parts(problem);
         let ticks = problem.ticks.min(20);
-        let sweep = inspect::sweep(&config, ticks, &STEPS)?;
-        let growth = inspect::growth(&config, &horizons(self.horizon.unwrap_or(problem.ticks).max(2)))?;
+        let sweep = inspect::sweep(registry, &config, ticks, &STEPS)?;
+        let inputs = inspect::inputs(problem, problem.ticks.min(6), if size_of::<cinoc::Real>() == 8 { 1e-6 } else { 3e-3 });
+        let growth = inspect::growth(registry, &config, &horizons(self.horizon.unwrap_or(problem.ticks).max(2)))?;
         if let Some(out) = &self.out {
-            draw::draw_growth(&format!("{} · gradient of an untrained policy", config.problem), &[figure(&growth)], out)?;
+            draw::draw_growth(&format!("{} · gradient of an untrained policy", problem.name), &[figure(&growth)], out)?;
         }
-        let [whole, thrifty, one] = inspect::memory(&problem)?;
+        let [kept, lean, one] = inspect::memory(&whole);
         if self.json {
             let line = serde_json::json!({
-                "problem": config.problem, "precision": precision(),
+                "problem": problem.name, "precision": precision(),
                 "parts": parts.iter().map(|(n, e)| serde_json::json!({"part": n, "error": e})).collect::<Vec<_>>(),
+                "inputs": inputs.iter().map(|(n, e)| serde_json::json!({"by": n, "error": e})).collect::<Vec<_>>(),
                 "sweep": {"ticks": ticks, "points": sweep.iter().map(|(s, e)| serde_json::json!({"step": s, "error": e})).collect::<Vec<_>>()},
                 "growth": growth.iter().map(|(t, n)| serde_json::json!({"ticks": t, "gradient": n})).collect::<Vec<_>>(),
-                "memory_mb": {"kept": mega(whole), "thrifty": mega(thrifty), "recomputed": mega(one)},
+                "memory_mb": {"kept": mega(kept), "rematerialised": mega(lean), "recomputed": mega(one)},
             });
             say!("{line}")?;
             return Ok(());
         }
-        say!("{} in {}\n", config.problem, precision())?;
+        say!("{} in {}\n", problem.name, precision())?;
         say!("Derivative of each part of a tick against central differences (relative error):")?;
         for (name, error) in parts {
             say!("  {name:8} {}", short(error))?;
@@ -62,17 +64,21 @@ impl Args {
         }
         let best = sweep.iter().map(|(_, e)| *e).fold(f64::INFINITY, f64::min);
         say!("  best {}", short(best))?;
+        say!("\nGradient of the cost of a few ticks by what else goes in, against central differences:")?;
+        for (name, error) in &inputs {
+            say!("  {name:8} {}", short(*error))?;
+        }
         say!("\nNorm of the gradient at fresh parameters against the horizon:")?;
         for (ticks, norm) in growth {
             say!("  {ticks:5} ticks   {}", short(norm))?;
         }
         say!(
             "\nMemory of one update: {:.0} MB keeping every tick, {:.0} MB keeping what cannot be computed again, {:.1} MB computing each segment twice.",
-            mega(whole),
-            mega(thrifty),
+            mega(kept),
+            mega(lean),
             mega(one)
         )?;
-        say!("(train.memory_mb = {} decides which.)", config.train.memory_mb)?;
+        say!("(train.memory_mb = {} decides which.)", whole.train.memory_mb)?;
         if let Some(out) = &self.out {
             say!("\nDrew {}", out.display())?;
         }

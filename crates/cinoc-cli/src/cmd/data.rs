@@ -3,12 +3,13 @@
 use super::Settings;
 use crate::out::say;
 use anyhow::Result;
-use cinoc::pool::{Pool, USES};
-use cinoc::run::cache;
-use cinoc::task::Use;
-use cinoc::{Problem, Real};
+use cinoc::attractor::{Attractor, USES};
+use cinoc::disk::cache;
+use cinoc::random::Use;
+use cinoc::{Problem, Real, Registry};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::IsTerminal;
+use std::sync::Arc;
 use std::time::Instant;
 
 /// Arguments of `cinoc data`.
@@ -16,6 +17,9 @@ use std::time::Instant;
 pub struct Args {
     #[command(flatten)]
     settings: Settings,
+    /// Seed of the states: every seed has free runs of its own.
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
     /// Print one JSON object per set, a line each.
     #[arg(long)]
     json: bool,
@@ -23,10 +27,10 @@ pub struct Args {
 
 impl Args {
     /// Runs the command.
-    pub fn run(self) -> Result<()> {
-        let problem = Problem::new(self.settings.config()?)?;
-        let name = &problem.config.problem;
-        let Some(pool) = problem.task.pool() else {
+    pub fn run(self, registry: &Registry) -> Result<()> {
+        let problem = registry.build(&self.settings.config(registry)?)?;
+        let name = &problem.name;
+        let Some(attractor) = problem.task.attractor() else {
             say!("The instances of {name} are drawn when they are needed; nothing has to be made.")?;
             return Ok(());
         };
@@ -35,18 +39,18 @@ impl Args {
         }
         for purpose in USES {
             let since = Instant::now();
-            let states = made(pool, purpose);
+            let states = made(attractor, purpose, self.seed);
             let seconds = since.elapsed().as_secs_f64();
-            let (mean, spread, largest) = summary(states, pool.size(purpose));
+            let (mean, spread, largest) = summary(&states, attractor.size(purpose));
             if self.json {
                 say!(
                     "{}",
-                    serde_json::json!({"problem": name, "set": title(purpose), "states": pool.size(purpose), "mean_square": mean,
+                    serde_json::json!({"problem": name, "set": title(purpose), "seed": self.seed, "states": attractor.size(purpose), "mean_square": mean,
                         "mean_square_std": spread, "largest": largest, "seconds": seconds})
                 )?;
             } else {
                 let square = format!("{mean:.4} ± {spread:.4}");
-                say!("{:>10} {:>7} {square:>18} {largest:>10.3} {seconds:>9.1}", title(purpose), pool.size(purpose))?;
+                say!("{:>10} {:>7} {square:>18} {largest:>10.3} {seconds:>9.1}", title(purpose), attractor.size(purpose))?;
             }
         }
         if !self.json {
@@ -57,9 +61,9 @@ impl Args {
 }
 
 /// Makes sets that are about to be needed, and shows how far it is.
-pub fn prepare(problem: &Problem, uses: &[Use]) {
-    for (pool, purpose) in problem.task.pool().into_iter().flat_map(|pool| uses.iter().map(move |purpose| (pool, *purpose))) {
-        made(pool, purpose);
+pub fn prepare(problem: &Problem, uses: &[Use], seed: u64) {
+    if let Some(attractor) = problem.task.attractor() {
+        uses.iter().for_each(|purpose| drop(made(attractor, *purpose, seed)));
     }
 }
 
@@ -72,13 +76,13 @@ fn title(purpose: Use) -> &'static str {
 }
 
 /// The states of a set, with a progress bar on a terminal if they have to be made.
-fn made(pool: &Pool, purpose: Use) -> &[Real] {
+fn made(attractor: &Attractor, purpose: Use, seed: u64) -> Arc<[Real]> {
     let style = ProgressStyle::with_template("{bar:30} {percent} % of {msg}  {elapsed} gone, {eta} to go")
         .expect("a valid template")
         .progress_chars("━━╌");
     let bar = if std::io::stderr().is_terminal() { ProgressBar::new(1000).with_style(style) } else { ProgressBar::hidden() };
-    bar.set_message(format!("{} states for {}", pool.size(purpose), title(purpose)));
-    let states = pool.make(purpose, &|share| bar.set_position((1000.0 * share) as u64));
+    bar.set_message(format!("{} states for {}", attractor.size(purpose), title(purpose)));
+    let states = attractor.make(purpose, seed, &|share| bar.set_position((1000.0 * share) as u64));
     bar.finish_and_clear();
     states
 }

@@ -1,35 +1,31 @@
 //! `cinoc eval`
 
-use super::{changes, data, short};
+use super::{Instances, data, short};
 use crate::library;
-use crate::out::say;
+use crate::out::{note, say};
 use anyhow::{Result, bail};
-use cinoc::evaluate::{Request, report};
-use cinoc::random::Stream;
-use cinoc::task::Use;
-use cinoc::train::pool;
+use cinoc::Registry;
+use cinoc::evaluate::{Report, Request, report};
+use cinoc::random::Use;
+use cinoc::threads::Threads;
 
 /// Arguments of `cinoc eval`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// A model file, a run folder, or the name of a model that comes with the program (for example heat1d).
+    /// The name of a model that comes with the program (for example heat1d), a model file, or a run folder.
     #[arg(value_name = "MODEL|RUN")]
     model: String,
     /// Numbers of agents, for example 10,20,40; default: the trained one.
     #[arg(long, value_delimiter = ',')]
     agents: Vec<usize>,
-    /// Share of the agents that die halfway to the moment of the score, for example 0.3.
-    #[arg(long, default_value_t = 0.0)]
-    fail: f64,
     /// How many held-out instances; default: 200, or 50 where they come from long chaotic runs.
-    #[arg(long)]
-    instances: Option<usize>,
-    /// Change a setting of the problem, for example --set physics.length=64. May be repeated.
+    #[arg(long = "instances")]
+    count: Option<usize>,
+    #[command(flatten)]
+    instances: Instances,
+    /// Change a setting of the problem, for example --set physics.ticks=600. May be repeated.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     set: Vec<String>,
-    /// Seed of the held-out instances.
-    #[arg(long, default_value_t = 0)]
-    seed: u64,
     /// Threads to use; 0 takes all cores.
     #[arg(long, default_value_t = 0)]
     threads: usize,
@@ -40,59 +36,102 @@ pub struct Args {
 
 impl Args {
     /// Runs the command.
-    pub fn run(self) -> Result<()> {
-        if !(0.0..=1.0).contains(&self.fail) {
-            bail!("--fail cannot be {}; it must be a share from 0 to 1", self.fail);
-        }
-        if self.instances == Some(0) || self.agents.contains(&0) {
+    pub fn run(self, registry: &Registry) -> Result<()> {
+        if self.count == Some(0) || self.agents.contains(&0) {
             bail!("--instances and --agents must be 1 or more");
         }
-        let model = library::find(&self.model)?.with(&changes(&self.set)?)?;
-        let (problem, policy) = model.build()?;
-        data::prepare(&problem, &[Use::Test]);
-        let instances = self.instances.unwrap_or(problem.task.instances());
-        let trained = problem.config.swarm.agents;
-        let counts = if self.agents.is_empty() { vec![trained] } else { self.agents.clone() };
-        let pool = pool(self.threads);
+        let model = library::find(registry, &self.model)?;
+        let trained = model.build(registry)?.0.agents;
+        let model = model.with(registry, &cinoc::settings::Overlay::from_pairs(&self.set)?)?;
+        let (problem, policy) = model.build(registry)?;
+        let instances = self.count.unwrap_or(problem.task.instances());
+        if let Some(attractor) = problem.task.attractor()
+            && instances > attractor.size(Use::Test)
+            && self.instances.start.is_none()
+        {
+            let most = attractor.size(Use::Test);
+            bail!("each seed has {most} held-out states; ask for --instances {most} or fewer, or for more with --set data.test_states={instances}");
+        }
+        let request = self.instances.request(&problem, 1, instances)?;
+        let threads = Threads::new(self.threads)?;
+        data::prepare(&problem, &[Use::Test], request.seed);
+        let counts = if self.agents.is_empty() { vec![problem.agents] } else { self.agents.clone() };
         // The first measure is the score; a problem may report more.
         let others = &problem.task.measures()[1..];
         if !self.json {
-            let failing =
-                if self.fail > 0.0 { format!(", {:.0} % of the agents die halfway", 100.0 * self.fail) } else { String::new() };
-            say!("{} trained with {trained} agents, {instances} held-out instances{failing}\n", problem.config.problem)?;
+            let failing = match request.fail > 0.0 {
+                true => format!(", {:.0} % of the agents die at tick {}", 100.0 * request.fail, request.dead_from(&problem)),
+                false => String::new(),
+            };
+            let seed = request.seed;
+            say!("{} trained with {trained} agents, {instances} held-out instances of seed {seed}{failing}\n", problem.name)?;
             let more: String = others.iter().map(|name| format!(" {name:>17}")).collect();
             say!(
-                "{:>7} {:>10} {:>10} {:>10} {:>13} {:>10} {:>10} {:>9}{more}",
+                "{:>7} {:>10} {:>10} {:>10} {:>13} {:>10} {:>21} {:>10} {:>9}{more}",
                 "agents",
                 "score",
                 "std",
                 "median",
                 "uncontrolled",
                 "ratio",
+                "95 % of ratios",
                 "effort",
                 "diverged"
             )?;
         }
+        let mut rows = Vec::new();
         for agents in counts {
-            let request = Request { agents, instances, seed: self.seed, stream: Stream::Test, fail: self.fail };
-            let row = report(&problem, &*policy, &model.params, &self.model, &request, &pool);
+            let request = Request { agents, ..request.clone() };
+            let row = report(&problem, &*policy, &model.params, &self.model, &request, &threads)?;
             if self.json {
                 say!("{}", serde_json::to_string(&row)?)?;
             } else {
                 let more: String = others.iter().map(|name| format!(" {:>17}", short(row.measures[name]))).collect();
                 say!(
-                    "{:>7} {:>10} {:>10} {:>10} {:>13} {:>10} {:>10} {:>9}{more}",
+                    "{:>7} {:>10} {:>10} {:>10} {:>13} {:>10} {:>21} {:>10} {:>9}{more}",
                     row.agents,
                     short(row.score.mean),
                     short(row.score.std),
                     short(row.score.median),
                     short(row.uncontrolled.mean),
                     short(row.ratio),
+                    format!("{} … {}", short(row.ratio_95.0), short(row.ratio_95.1)),
                     short(row.effort),
                     row.diverged
                 )?;
             }
+            rows.push(row);
         }
-        Ok(())
+        self.warn(&rows, trained);
+        match rows.iter().find(|row| row.diverged == row.instances) {
+            Some(row) => bail!(
+                "with {} agents all {} episodes diverged; lower the actuator limits or refine the physics, see `cinoc list {}`",
+                row.agents,
+                row.instances,
+                row.problem
+            ),
+            None => Ok(()),
+        }
+    }
+
+    /// Says what a table alone might hide.
+    fn warn(&self, rows: &[Report], trained: usize) {
+        for row in rows.iter().filter(|row| row.diverged > 0) {
+            note!(
+                "cinoc: with {} agents {} of {} episodes diverged; their score counts as infinite",
+                row.agents,
+                row.diverged,
+                row.instances
+            );
+        }
+        let Some([low, high]) = library::facts(&self.model).map(|facts| facts.agents) else { return };
+        let outside: Vec<String> =
+            rows.iter().map(|row| row.agents).filter(|agents| !(low..=high).contains(agents)).map(|n| n.to_string()).collect();
+        if !outside.is_empty() {
+            note!(
+                "cinoc: this policy was trained with {trained} agents and found good with {low} to {high}; {} lie outside",
+                outside.join(", ")
+            );
+        }
     }
 }

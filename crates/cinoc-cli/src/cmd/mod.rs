@@ -10,12 +10,14 @@ pub mod show;
 pub mod train;
 pub mod verify;
 
-use anyhow::Result;
-use cinoc::Config;
-use cinoc::config::Overlay;
-use cinoc::problem::{Preset, Problem};
+use crate::arrays;
+use anyhow::{Result, bail};
+use cinoc::evaluate::Request;
+use cinoc::problem::Preset;
+use cinoc::settings::Overlay;
+use cinoc::{Config, Problem, Registry};
 use clap::Args;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Which settings: a problem by name or a TOML file, with changes.
 #[derive(Args, Clone)]
@@ -42,7 +44,7 @@ pub enum PresetName {
 
 impl Settings {
     /// The resolved configuration.
-    pub fn config(&self) -> Result<Config> {
+    pub fn config(&self, registry: &Registry) -> Result<Config> {
         let mut changes = Overlay::default();
         let mut name = self.problem.clone();
         let mut preset = match self.preset {
@@ -67,22 +69,55 @@ impl Settings {
         for pair in &self.set {
             changes.set(pair)?;
         }
-        Ok(Problem::configure(&name, preset, &changes)?)
+        Ok(registry.config(&name, preset, &changes)?)
     }
 }
 
-/// Changes as given on the command line.
-pub fn changes(set: &[String]) -> Result<Overlay> {
-    let mut changes = Overlay::default();
-    for pair in set {
-        changes.set(pair)?;
+/// Which instances, and what happens in them.
+#[derive(Args, Clone)]
+pub struct Instances {
+    /// Seed of the held-out instances; the one of the published tables unless told otherwise.
+    #[arg(long, default_value_t = TABLES)]
+    pub seed: u64,
+    /// Share of the agents that die, for example 0.3.
+    #[arg(long, default_value_t = 0.0)]
+    pub fail: f64,
+    /// When they die, as a share of the time up to the moment of the score: 0 at the start, 0.5 halfway.
+    #[arg(long, default_value_t = 0.5, value_name = "SHARE")]
+    pub fail_at: f64,
+    /// Start from fields of your own: a .npy file of the shape of the grid, or of several such fields along a first axis.
+    #[arg(long, value_name = "FILE.npy")]
+    pub start: Option<PathBuf>,
+    /// Drive towards fields of your own, likewise.
+    #[arg(long, value_name = "FILE.npy")]
+    pub target: Option<PathBuf>,
+}
+
+/// The seed that the published tables are made with.
+const TABLES: u64 = 1000;
+
+impl Instances {
+    /// The request for so many of them.
+    pub fn request(&self, problem: &Problem, agents: usize, instances: usize) -> Result<Request> {
+        for (flag, share) in [("--fail", self.fail), ("--fail-at", self.fail_at)] {
+            if !(0.0..=1.0).contains(&share) {
+                bail!("{flag} cannot be {share}; it must be a share from 0 to 1");
+            }
+        }
+        let fields = |path: &Option<PathBuf>| path.as_ref().map_or(Ok(Vec::new()), |path| arrays::fields(path, problem));
+        Ok(Request {
+            fail: self.fail,
+            fail_at: self.fail_at,
+            starts: fields(&self.start)?,
+            targets: fields(&self.target)?,
+            ..Request::test(agents, instances, self.seed)
+        })
     }
-    Ok(changes)
 }
 
 /// `1.23e-4`, as numbers of very different size read best.
 pub fn short(x: f64) -> String {
-    format!("{x:.2e}")
+    if x.is_nan() { "n/a".into() } else { format!("{x:.2e}") }
 }
 
 /// The middle of some numbers.

@@ -4,8 +4,8 @@ use super::{Settings, least, median};
 use crate::draw::{self, Growth};
 use crate::out::say;
 use anyhow::{Result, bail};
-use cinoc::Config;
-use cinoc::scaling::{Line, resized, tick_times};
+use cinoc::scaling::{Line, tick_times};
+use cinoc::{Config, Registry};
 use std::path::PathBuf;
 
 /// What is held while something else grows.
@@ -58,9 +58,9 @@ struct Point {
 }
 
 impl Point {
-    fn measure(config: &Config, agents: usize, grid: usize) -> Result<Self> {
-        let config = resized(config, agents, grid)?;
-        let ms = tick_times(&config)?;
+    fn measure(registry: &Registry, config: &Config, agents: usize, grid: usize) -> Result<Self> {
+        let config = registry.resize(config, agents, grid)?;
+        let ms = tick_times(registry, &config)?;
         Ok(Self { agents, grid, config, ms })
     }
 
@@ -95,7 +95,7 @@ fn duration(ms: f64) -> String {
 
 impl Args {
     /// Runs the command.
-    pub fn run(mut self) -> Result<()> {
+    pub fn run(mut self, registry: &Registry) -> Result<()> {
         for (name, list) in [("--agents", &mut self.agents), ("--grids", &mut self.grids)] {
             list.sort_unstable();
             list.dedup();
@@ -103,13 +103,13 @@ impl Args {
                 bail!("{name} needs two or more different numbers above 0, like 100,1000");
             }
         }
-        let config = self.settings.config()?;
+        let config = self.settings.config(registry)?;
         let agents = (Sweep::Agents, self.agents.iter().map(|&agents| (agents, self.fixed_grid)).collect::<Vec<_>>());
         let grids = (Sweep::Grid, self.grids.iter().map(|&grid| (self.fixed_agents, grid)).collect());
         let mut growths = Vec::new();
         for (sweep, sizes) in [agents, grids] {
             let points: Vec<Point> =
-                sizes.into_iter().map(|(agents, grid)| Point::measure(&config, agents, grid)).collect::<Result<_>>()?;
+                sizes.into_iter().map(|(agents, grid)| Point::measure(registry, &config, agents, grid)).collect::<Result<_>>()?;
             let line = line(sweep, &points);
             match self.json {
                 true => print_json(sweep, &points, &line)?,
@@ -118,7 +118,7 @@ impl Args {
             growths.push(growth(sweep, &points, &line));
         }
         if let Some(out) = &self.out {
-            draw::draw_growth(&format!("{} · time of one tick", config.problem), &growths, out)?;
+            draw::draw_growth(&format!("{} · time of one tick", config.problem()), &growths, out)?;
             if !self.json {
                 say!("Drew {}", out.display())?;
             }
@@ -142,8 +142,8 @@ fn exponents(sweep: Sweep, points: &[Point]) -> Vec<Option<f64>> {
 fn print_table(sweep: Sweep, points: &[Point], line: &Line) -> Result<()> {
     let first = &points[0];
     let (head, what) = match sweep {
-        Sweep::Agents => (format!("{} on {} × {} nodes", first.config.problem, first.grid, first.grid), "agents"),
-        Sweep::Grid => (format!("{} with {} agents", first.config.problem, first.agents), "grid"),
+        Sweep::Agents => (format!("{} on {} × {} nodes", first.config.problem(), first.grid, first.grid), "agents"),
+        Sweep::Grid => (format!("{} with {} agents", first.config.problem(), first.agents), "grid"),
     };
     say!("{head}, one tick:")?;
     say!("{what:>14} {:>11} {:>11} {:>9} {:>11}", "median", "fastest", "exponent", "fit")?;
@@ -164,12 +164,13 @@ fn print_table(sweep: Sweep, points: &[Point], line: &Line) -> Result<()> {
 fn print_json(sweep: Sweep, points: &[Point], line: &Line) -> Result<()> {
     for (point, exponent) in points.iter().zip(exponents(sweep, points)) {
         let config = &point.config;
+        let number = |key: &str| config.get(key).and_then(|value| value.as_float());
         let object = serde_json::json!({
-            "problem": config.problem, "sweep": if sweep == Sweep::Agents { "agents" } else { "grid" },
+            "problem": config.problem(), "sweep": if sweep == Sweep::Agents { "agents" } else { "grid" },
             "agents": point.agents, "grid": [point.grid, point.grid],
             "ms_median": median(&point.ms), "ms_min": least(&point.ms), "ticks": point.ms.len(), "exponent": exponent,
             "ms_fit": line.at(sweep.work(sweep.size(point))), "fit": sweep.formula(line), "fit_worst": line.worst,
-            "sigma": config.swarm.sigma, "window": config.observe.window, "radius": config.cost.get("radius"),
+            "sigma": number("swarm.sigma"), "window": number("observe.window"), "radius": number("cost.radius"),
             "cinoc": env!("CARGO_PKG_VERSION"),
         });
         say!("{object}")?;

@@ -1,23 +1,21 @@
 //! `cinoc show`
 
-use super::{changes, data};
-use crate::draw::{self, Clock, Episode, Episode1d, Episode2d, Measure};
-use crate::library;
+use super::{Instances, data};
+use crate::draw::{self, Clock, Episode, Episode1d, Episode2d};
 use crate::out::say;
+use crate::{arrays, library};
 use anyhow::{Result, bail};
-use cinoc::evaluate::Request;
-use cinoc::inspect::{Trace, trace};
-use cinoc::policy::Uncontrolled;
-use cinoc::random::Stream;
-use cinoc::rollout::Outcome;
-use cinoc::task::Use;
-use cinoc::{Problem, Real};
+use cinoc::policy::Idle;
+use cinoc::random::Use;
+use cinoc::settings::Overlay;
+use cinoc::trace::{Trace, trace};
+use cinoc::{Problem, Real, Registry};
 use std::path::PathBuf;
 
 /// Arguments of `cinoc show`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// A model file, a run folder, or the name of a model that comes with the program (for example heat1d).
+    /// The name of a model that comes with the program (for example heat1d), a model file, or a run folder.
     #[arg(value_name = "MODEL|RUN")]
     model: String,
     /// Number of agents; default: the trained one.
@@ -26,53 +24,59 @@ pub struct Args {
     /// Which held-out instance.
     #[arg(long, default_value_t = 0)]
     instance: usize,
+    #[command(flatten)]
+    instances: Instances,
     /// Ticks without control before it is switched on at t = 0; default: a quarter of the episode for fields that are brought to rest, else none.
     #[arg(long)]
     before: Option<usize>,
-    /// Share of the agents that die halfway to the moment of the score.
-    #[arg(long, default_value_t = 0.0)]
-    fail: f64,
-    /// Change a setting of the problem, for example --set physics.length=64. May be repeated.
+    /// Change a setting of the problem, for example --set physics.ticks=600. May be repeated.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     set: Vec<String>,
     /// File to draw: .png, .svg or .gif. Default: PROBLEM.png.
     #[arg(short, long = "out", value_name = "FILE")]
     out: Option<PathBuf>,
+    /// Also write the episode as arrays for NumPy: fields, positions, actions, who is alive, target, times.
+    #[arg(long, value_name = "FILE.npz")]
+    export: Option<PathBuf>,
 }
 
 impl Args {
     /// Runs the command.
-    pub fn run(self) -> Result<()> {
-        if !(0.0..=1.0).contains(&self.fail) {
-            bail!("--fail cannot be {}; it must be a share from 0 to 1", self.fail);
-        }
-        let model = library::find(&self.model)?.with(&changes(&self.set)?)?;
-        let (problem, policy) = model.build()?;
-        data::prepare(&problem, &[Use::Test]);
-        let agents = self.agents.unwrap_or(problem.config.swarm.agents);
+    pub fn run(self, registry: &Registry) -> Result<()> {
+        let model = library::find(registry, &self.model)?.with(registry, &Overlay::from_pairs(&self.set)?)?;
+        let (problem, policy) = model.build(registry)?;
+        let agents = self.agents.unwrap_or(problem.agents);
         if agents == 0 {
             bail!("--agents must be 1 or more");
         }
-        let request = Request { agents, instances: 1, seed: 0, stream: Stream::Test, fail: self.fail };
-        let to_rest = !measure(&problem).has_target();
-        let before = self.before.unwrap_or(if to_rest { problem.ticks / 4 } else { 0 });
-        let (controlled, outcome) = trace(&problem, &*policy, &model.params, &request, self.instance, before);
-        if let Outcome::Diverged { tick } = outcome {
+        let request = self.instances.request(&problem, agents, 1)?;
+        data::prepare(&problem, &[Use::Test], request.seed);
+        let before = self.before.unwrap_or(if problem.task.reading().has_target() { 0 } else { problem.ticks / 4 });
+        if before > 100 * problem.ticks {
+            bail!("--before cannot be {before}; it must be at most a hundred episodes, {} ticks", 100 * problem.ticks);
+        }
+        let controlled = trace(&problem, &*policy, &model.params, &request, self.instance, before)?;
+        if let Some(tick) = controlled.diverged {
             bail!("this episode diverged at tick {tick}; try another --instance or fewer --agents");
         }
-        let nobody = Uncontrolled { action_width: problem.swarm.action_width() };
-        let (free, _) = trace(&problem, &nobody, &Default::default(), &request, self.instance, before);
-        let name = &problem.config.problem;
-        let failing = if self.fail > 0.0 { format!(" · {:.0} % fail", 100.0 * self.fail) } else { String::new() };
-        let title = format!("{name} · {agents} agents{failing} · held-out instance {}", self.instance);
+        if let Some(export) = &self.export {
+            arrays::export(export, &problem, &controlled)?;
+            say!("Wrote {}", export.display())?;
+        }
+        let nobody = Idle { action_width: problem.swarm.action_width() };
+        let free = trace(&problem, &nobody, &Default::default(), &request, self.instance, before)?;
+        let name = &problem.name;
+        let failing = if request.fail > 0.0 { format!(" · {} die", request.dead()) } else { String::new() };
+        let own = if self.instances.start.is_some() { "own start" } else { "held-out instance" };
+        let title = format!("{name} · {agents} agents{failing} · {own} {}", self.instance);
         let episode = match problem.stepper.grid().dimensions() {
             1 => Episode::Line(line(&problem, title, controlled, free)),
-            _ => Episode::Plane(plane(&problem, title, controlled, free)),
+            2 => Episode::Plane(plane(&problem, title, controlled, free)),
+            d => bail!("only fields on a line or in the plane can be drawn, not in {d} dimensions; use --export"),
         };
         let out = self.out.unwrap_or_else(|| PathBuf::from(format!("{name}.png")));
         draw::draw(&episode, &out)?;
-        say!("Drew {}", out.display())?;
-        Ok(())
+        say!("Drew {}", out.display())
     }
 }
 
@@ -95,15 +99,6 @@ fn component(actions: &[Vec<Real>], k: usize, c: usize) -> Vec<Vec<f32>> {
     actions.iter().map(|a| a.iter().skip(c).step_by(k).map(|&x| x as f32).collect()).collect()
 }
 
-/// What the curves of a problem show.
-fn measure(problem: &Problem) -> Measure {
-    match problem.task.measures()[0] {
-        name if name.starts_with("energy") => Measure::Energy,
-        name if name.starts_with("enstrophy") => Measure::Enstrophy,
-        _ => Measure::Error,
-    }
-}
-
 fn clock(problem: &Problem, trace: &Trace) -> Clock {
     Clock { tick: problem.tick_time() as f32, before: trace.before }
 }
@@ -112,7 +107,7 @@ fn line(problem: &Problem, title: String, controlled: Trace, free: Trace) -> Epi
     let (grid, k) = (problem.stepper.grid(), problem.swarm.action_width());
     Episode1d {
         title,
-        measure: measure(problem),
+        measure: problem.task.reading(),
         length: grid.lengths[0] as f32,
         clock: clock(problem, &controlled),
         periodic: grid.periodic,
@@ -133,7 +128,7 @@ fn plane(problem: &Problem, title: String, controlled: Trace, free: Trace) -> Ep
     let speed = |a: &Vec<Real>| a.chunks_exact(k).map(|a| a[0].hypot(a[1]) as f32).collect();
     Episode2d {
         title,
-        measure: measure(problem),
+        measure: problem.task.reading(),
         lengths: [grid.lengths[0] as f32, grid.lengths[1] as f32],
         shape: [grid.nodes[0], grid.nodes[1]],
         periodic: grid.periodic,
@@ -145,6 +140,6 @@ fn plane(problem: &Problem, title: String, controlled: Trace, free: Trace) -> Ep
         alive: controlled.alive,
         u: if k == 2 { controlled.action.iter().map(speed).collect() } else { component(&controlled.action, k, 0) },
         v: if k > 1 { controlled.action.iter().map(velocity).collect() } else { vec![Vec::new(); controlled.action.len()] },
-        obstacles: problem.config.obstacles.iter().map(|disc| disc.map(|x| x as f32)).collect(),
+        obstacles: problem.task.obstacles().iter().map(|d| [d.centre[0], d.centre[1], d.radius].map(|x| x as f32)).collect(),
     }
 }

@@ -2,12 +2,14 @@
 
 mod screen;
 
-use super::{PresetName, Settings, changes, data, short};
+use super::{PresetName, Settings, data, short};
 use crate::out::{note, say};
 use anyhow::{Result, anyhow, bail};
 use cinoc::run::{LAST, MODEL, Origin, Run, Saved};
-use cinoc::task::Use;
-use cinoc::{Config, Error};
+use cinoc::random::Use;
+use cinoc::settings::Overlay;
+use cinoc::threads::Threads;
+use cinoc::{Config, Error, Registry};
 use clap::ValueEnum;
 use screen::Screen;
 use std::fmt;
@@ -36,8 +38,8 @@ pub struct Args {
     #[arg(long, value_name = "RUN")]
     out: Option<PathBuf>,
     /// Continue the run in --out from its last checkpoint; it gives the same bits as if it had never stopped. The run keeps its settings,
-    /// with two exceptions. --set train.updates=800 lets a run of 500 go on, finished or not; schedules of the learning rate and of
-    /// the starts then follow the new number. And train.rate, train.rate_start, train.rate_end and train.clip may be lowered, after a
+    /// with two exceptions. --set train.updates=800 lets a run of 500 go on, finished or not; the schedule of the learning rate then
+    /// follows the new number. And train.rate, train.rate_start, train.rate_end and train.clip may be lowered, after a
     /// divergence for instance.
     #[arg(long)]
     resume: bool,
@@ -63,10 +65,10 @@ impl std::error::Error for Stopped {}
 
 impl Args {
     /// Runs the command.
-    pub fn run(self) -> Result<()> {
-        let mut run = self.open()?;
+    pub fn run(self, registry: &Registry) -> Result<()> {
+        let mut run = self.open(registry)?;
         run.notices.iter().for_each(|notice| note!("cinoc: {notice}"));
-        data::prepare(&run.trainer.problem, &[Use::Training, Use::Validation]);
+        data::prepare(&run.trainer.problem, &[Use::Training, Use::Validation], run.trainer.seed);
         let stop = Arc::new(AtomicBool::new(false));
         let flag = stop.clone();
         // Ctrl-C asks for a stop after the update at hand; a second one is for the impatient.
@@ -75,9 +77,9 @@ impl Args {
                 std::process::exit(130);
             }
         })?;
-        let again = format!("cinoc train {} --resume --out {}", run.trainer.problem.config.problem, quoted(&run.folder));
+        let again = format!("cinoc train {} --resume --out {}", run.config.problem(), quoted(&run.folder));
         let started = Instant::now();
-        let mut screen = Screen::new(run.trainer.problem.config.train.updates, run.trainer.update);
+        let mut screen = Screen::new(run.trainer.train.updates, run.trainer.update);
         while !run.trainer.finished() {
             if stop.load(Ordering::Relaxed) {
                 run.close()?;
@@ -94,49 +96,50 @@ impl Args {
     }
 
     /// The run, started or resumed.
-    fn open(&self) -> Result<Run> {
+    fn open(&self, registry: &Registry) -> Result<Run> {
+        let threads = Threads::new(self.threads)?;
         if !self.resume {
             let preset = self.preset.unwrap_or(PresetName::Tuned);
-            let config = self.settings(preset).config()?;
+            let config = self.settings(preset).config(registry)?;
             let preset = if self.file() { String::new() } else { word(preset) };
             let origin = Origin { config, preset, seed: self.seed.unwrap_or(0) };
-            let folder = self.folder(Some(&origin.config.problem))?;
-            return Ok(Run::start(&folder, origin, self.threads)?);
+            let folder = self.folder(Some(origin.config.problem()))?;
+            return Ok(Run::start(registry, &folder, origin, threads)?);
         }
         // A file has all settings of the run it was written for.
-        let whole = if self.file() { Some(self.settings(self.preset.unwrap_or(PresetName::Tuned)).config()?) } else { None };
-        let problem = whole.as_ref().map(|config| config.problem.as_str()).or(self.problem.as_deref());
+        let whole = if self.file() { Some(self.settings(self.preset.unwrap_or(PresetName::Tuned)).config(registry)?) } else { None };
+        let problem = whole.as_ref().map(Config::problem).or(self.problem.as_deref());
         let folder = self.folder(problem)?;
-        let saved = Saved::open(&folder)?;
+        let saved = Saved::open(registry, &folder)?;
         let config = match whole {
             Some(config) => config,
-            None => self.wanted(&saved, &folder)?,
+            None => self.wanted(registry, &saved, &folder)?,
         };
         let seed = saved.origin.seed.to_string();
         if let Some(asked) = self.seed.map(|seed| seed.to_string()).filter(|asked| *asked != seed) {
             return Err(Error::ResumeOther { path: folder, key: "seed".into(), was: seed, asked }.into());
         }
-        Ok(saved.resume(config, self.threads)?)
+        Ok(saved.resume(registry, config, threads)?)
     }
 
     /// The settings that a saved run should go on with: its own, with the changes of the command line.
-    fn wanted(&self, saved: &Saved, folder: &Path) -> Result<Config> {
+    fn wanted(&self, registry: &Registry, saved: &Saved, folder: &Path) -> Result<Config> {
         let Origin { config, preset, .. } = &saved.origin;
         let other = |key: &str, was: &str, asked: String| {
             Err(Error::ResumeOther { path: folder.into(), key: key.into(), was: was.into(), asked }.into())
         };
-        if let Some(asked) = self.problem.as_ref().filter(|asked| **asked != config.problem) {
-            return other("problem", &config.problem, asked.clone());
+        if let Some(asked) = self.problem.as_ref().filter(|asked| **asked != config.problem()) {
+            return other("problem", config.problem(), asked.clone());
         }
         match self.preset {
             // A run that was started from a file: nobody wrote down what the file started from.
             Some(asked) if preset.is_empty() => {
-                return Settings { problem: config.problem.clone(), ..self.settings(asked) }.config();
+                return Settings { problem: config.problem().to_owned(), ..self.settings(asked) }.config(registry);
             }
             Some(asked) if word(asked) != *preset => return other("preset", preset, word(asked)),
             _ => {}
         }
-        Ok(cinoc::config::overlay(config, &changes(&self.set)?)?)
+        Ok(registry.change(config, &Overlay::from_pairs(&self.set)?)?)
     }
 
     fn file(&self) -> bool {
@@ -162,7 +165,7 @@ impl Args {
         if self.json {
             let path = |path: &Path| path.to_string_lossy().into_owned();
             let line = serde_json::json!({
-                "problem": model.config.problem, "seed": model.seed, "updates": run.trainer.update, "best_update": model.update,
+                "problem": model.config.problem(), "seed": model.seed, "updates": run.trainer.update, "best_update": model.update,
                 "validation": best, "seconds": seconds, "run": path(folder), "model": path(&folder.join(MODEL)),
                 "last": path(&folder.join(LAST)),
             });
@@ -184,7 +187,7 @@ fn word(preset: PresetName) -> String {
 fn advised(error: Error, run: &Run, again: &str) -> anyhow::Error {
     match error {
         Error::NotFinite { .. } => {
-            let half = 0.5 * run.trainer.problem.config.train.rate;
+            let half = 0.5 * run.trainer.train.rate;
             anyhow!("{error}. For example:  {again} --set train.rate={half}")
         }
         _ => error.into(),

@@ -6,9 +6,11 @@ use crate::out::say;
 use anyhow::{Result, bail};
 use cinoc::evaluate::{Request, report};
 use cinoc::inspect;
-use cinoc::problem::{NAMES, Preset, Problem, defaults};
-use cinoc::random::Stream;
-use cinoc::train::{Trainer, pool};
+use cinoc::problem::Preset;
+use cinoc::settings::Overlay;
+use cinoc::threads::Threads;
+use cinoc::train::Trainer;
+use cinoc::{Config, Registry};
 use std::time::Instant;
 
 /// Arguments of `cinoc verify`.
@@ -24,7 +26,7 @@ const DERIVATIVE: f64 = if size_of::<cinoc::Real>() == 8 { 1e-5 } else { 5e-2 };
 
 impl Args {
     /// Runs the command.
-    pub fn run(self) -> Result<()> {
+    pub fn run(self, registry: &Registry) -> Result<()> {
         let started = Instant::now();
         let mut failed = 0;
         let mut tell = |what: String, good: bool, found: String| -> Result<()> {
@@ -35,27 +37,24 @@ impl Args {
                 say!("{} {what}: {found}", if good { "ok  " } else { "FAIL" })
             }
         };
-        for name in NAMES {
-            let mut config = defaults(name, Preset::Paper)?;
-            inspect::hasten(&mut config);
-            let worst = inspect::parts(&Problem::new(config.clone())?).into_iter().map(|(_, e)| e).fold(0.0, f64::max);
+        let shrunk = |name, preset| registry.shrink(&registry.config(name, preset, &Overlay::default())?);
+        for name in registry.problems() {
+            let config = shrunk(name, Preset::Paper)?;
+            let worst = inspect::parts(&registry.build(&config)?).into_iter().map(|(_, e)| e).fold(0.0, f64::max);
             tell(format!("{name}: derivatives of a tick"), worst < DERIVATIVE, format!("worst error {}", short(worst)))?;
-            let sweep = inspect::sweep(&config, 10, &[1e-2, 1e-3, 1e-4])?;
+            let sweep = inspect::sweep(registry, &config, 10, &[1e-2, 1e-3, 1e-4])?;
             let best = sweep.into_iter().map(|(_, e)| e).fold(f64::INFINITY, f64::min);
             tell(format!("{name}: gradient by all parameters"), best < 1e-2, format!("error {}", short(best)))?;
-            let mut config = defaults(name, Preset::Tuned)?;
-            inspect::hasten(&mut config);
-            let (first, last, same) = short_training(&config)?;
+            let (first, last, same) = short_training(registry, &shrunk(name, Preset::Tuned)?)?;
             tell(format!("{name}: twelve updates lower the cost"), last < first, format!("{} to {}", short(first), short(last)))?;
             tell(format!("{name}: one and three threads"), same, "the same bits".into())?;
         }
         for name in library::names() {
-            let model = library::find(name)?;
-            let (problem, policy) = model.build()?;
-            let agents = problem.config.swarm.agents;
-            let request = Request { agents, instances: 20, seed: 0, stream: Stream::Test, fail: 0.0 };
-            let row = report(&problem, &*policy, &model.params, name, &request, &pool(0));
-            let promised = library::promised(name).unwrap_or(0.0);
+            let model = library::find(registry, name)?;
+            let (problem, policy) = model.build(registry)?;
+            let request = Request::test(problem.agents, 20, 0);
+            let row = report(&problem, &*policy, &model.params, name, &request, &Threads::new(0)?)?;
+            let promised = library::facts(name).map_or(0.0, |facts| facts.ratio);
             let found =
                 format!("{} of uncontrolled on 20 held-out instances, its card says {}", short(row.ratio), short(promised));
             // Twenty other instances than those of the card: the mean of so few scatters.
@@ -72,13 +71,15 @@ impl Args {
 }
 
 /// Cost of one batch before and after twelve short updates, and whether one and three threads agree to the bit.
-fn short_training(config: &cinoc::Config) -> Result<(f64, f64, bool)> {
-    let mut config = config.clone();
-    config.physics.insert("ticks".into(), 30.0);
-    (config.train.batch, config.train.shard, config.train.updates, config.train.validate_instances) = (6, 2, 12, 4);
-    config.train.validate_agents.clear();
+fn short_training(registry: &Registry, config: &Config) -> Result<(f64, f64, bool)> {
+    let begin = |threads: usize| -> Result<Trainer> {
+        let mut parts = registry.parts(config)?.with_ticks(30);
+        let train = &mut parts.train;
+        (train.batch, train.shard, train.updates, train.validate_instances) = (6, 2, 12, 4);
+        Ok(Trainer::new(parts, 0, Threads::new(threads)?)?)
+    };
     let run = |threads: usize| -> Result<Trainer> {
-        let mut trainer = Trainer::new(Problem::new(config.clone())?, 0, threads)?;
+        let mut trainer = begin(threads)?;
         while !trainer.finished() {
             trainer.step()?;
         }
@@ -87,7 +88,7 @@ fn short_training(config: &cinoc::Config) -> Result<(f64, f64, bool)> {
     let (mut one, three) = (run(1)?, run(3)?);
     let same = one.params.theta() == three.params.theta();
     // The last batch, once with the parameters of the end and once with those of the beginning.
-    let after = one.rehearse(false)?;
-    one.params = Trainer::new(Problem::new(config)?, 0, 1)?.params;
-    Ok((one.rehearse(false)?, after, same))
+    let after = one.time_cost()?;
+    one.params = begin(1)?.params;
+    Ok((one.time_cost()?, after, same))
 }

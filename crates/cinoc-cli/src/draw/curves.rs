@@ -4,7 +4,7 @@ use super::axis::Axis;
 use super::colour;
 use super::panel::{Entry, Panel, Sign, legend};
 use super::surface::{Frame, Point, Surface};
-use super::{Clock, Episode1d, Episode2d, Measure};
+use super::{Clock, Episode1d, Episode2d, Reading};
 use plotters::style::{Color, RGBColor};
 
 /// Numbers per tick that sum up an episode.
@@ -12,7 +12,7 @@ pub struct Histories {
     /// When the ticks are.
     pub clock: Clock,
     /// What the mean squares below stand for.
-    pub measure: Measure,
+    pub measure: Reading,
     /// Mean-square error to the target without control.
     pub uncontrolled: Vec<f32>,
     /// Mean-square error to the target under control.

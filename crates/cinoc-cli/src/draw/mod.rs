@@ -21,46 +21,11 @@ mod vector;
 #[cfg(test)]
 mod tests;
 
+pub use cinoc::task::Reading;
 pub use growth::Growth;
 
 use anyhow::{Result, bail};
 use std::path::Path;
-
-/// What the mean square of the field's distance from its target stands for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Measure {
-    /// The error to a target.
-    Error,
-    /// Energy of a field that is to come to rest.
-    Energy,
-    /// Enstrophy of a flow that is to come to rest.
-    Enstrophy,
-}
-
-impl Measure {
-    /// Title of its curve.
-    pub fn title(self) -> &'static str {
-        match self {
-            Self::Error => "error to the target",
-            Self::Energy => "energy",
-            Self::Enstrophy => "enstrophy",
-        }
-    }
-
-    /// Name of its axis.
-    pub fn axis(self) -> &'static str {
-        match self {
-            Self::Error => "mean-square error",
-            Self::Energy => "mean z²",
-            Self::Enstrophy => "mean ω²",
-        }
-    }
-
-    /// Whether there is a target worth drawing.
-    pub fn has_target(self) -> bool {
-        self == Self::Error
-    }
-}
 
 /// When ticks are.
 #[derive(Clone, Copy, Debug)]
@@ -97,7 +62,7 @@ pub struct Episode1d {
     /// Headline of the figure.
     pub title: String,
     /// What is drawn against time.
-    pub measure: Measure,
+    pub measure: Reading,
     /// The domain is [0, length].
     pub length: f32,
     /// Time between two ticks, and which tick is at time 0.
@@ -129,7 +94,7 @@ pub struct Episode2d {
     /// Headline of the figure.
     pub title: String,
     /// What is drawn against time.
-    pub measure: Measure,
+    pub measure: Reading,
     /// The domain is [0, lengths\[0\]] × [0, lengths\[1\]].
     pub lengths: [f32; 2],
     /// Values of a field along x and along y; fields are row-major, `[x][y]`.

@@ -1,6 +1,6 @@
 //! Numbers that take long to make, kept in a file of the user's cache folder.
 
-use super::disk::write_whole;
+use super::write_whole;
 use crate::Real;
 use std::path::PathBuf;
 

@@ -3,18 +3,91 @@
 pub mod cache;
 
 use crate::Error;
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::io::Write;
-use std::path::Path;
+use std::io::{self, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Writes a file whole or not at all: a kill in the middle leaves the old one.
+/// Writes a file whole or not at all: a kill in the middle or a full disk leaves the old one.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), Error> {
-    let partial = path.with_extension("partial");
-    let write = || -> std::io::Result<()> {
-        let mut file = File::create(&partial)?;
-        file.write_all(bytes)?;
-        file.sync_all()?;
-        std::fs::rename(&partial, path)
-    };
-    write().map_err(Error::file(path))
+    let (partial, file) = partial(path).map_err(Error::file(path))?;
+    if let Err(error) = fill(file, bytes).and_then(|()| std::fs::rename(&partial, path)) {
+        let _ = std::fs::remove_file(&partial);
+        return Err(Error::file(path)(error));
+    }
+    sync_folder(path);
+    Ok(())
+}
+
+fn fill(mut file: File, bytes: &[u8]) -> io::Result<()> {
+    file.write_all(bytes)?;
+    file.sync_all()
+}
+
+/// A new file beside `path`, of a name that nothing else has: `.NAME.PROCESS-COUNT.partial`.
+fn partial(path: &Path) -> io::Result<(PathBuf, File)> {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    let name = path.file_name().ok_or_else(|| io::Error::new(ErrorKind::InvalidInput, "this is no name for a file"))?;
+    loop {
+        let mut unique = OsString::from(".");
+        unique.push(name);
+        unique.push(format!(".{}-{}.partial", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed)));
+        let path = path.with_file_name(unique);
+        match File::create_new(&path) {
+            Ok(file) => return Ok((path, file)),
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// Whether `name` is what a killed process can leave of writing `whole`.
+pub fn is_partial(name: &OsStr, whole: &str) -> bool {
+    let middle = name.to_str().and_then(|name| name.strip_prefix('.')?.strip_prefix(whole)?.strip_prefix('.'));
+    let numbers = middle.and_then(|rest| rest.strip_suffix(".partial")?.split_once('-'));
+    numbers.is_some_and(|(a, b)| [a, b].iter().all(|n| !n.is_empty() && n.bytes().all(|c| c.is_ascii_digit())))
+}
+
+/// Puts the new name on the disk too. Where a system cannot do that, the file is in its place all the same.
+fn sync_folder(path: &Path) {
+    if cfg!(unix) {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let _ = File::open(folder).and_then(|folder| folder.sync_all());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_other_file_is_touched() {
+        let folder = std::env::temp_dir().join(format!("cinoc-disk-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(folder.join("a.partial"), "foreign").unwrap();
+        write_whole(&folder.join("a.x"), b"x").unwrap();
+        write_whole(&folder.join("a.x"), b"again").unwrap();
+        assert_eq!(std::fs::read(folder.join("a.partial")).unwrap(), b"foreign");
+        assert_eq!(std::fs::read(folder.join("a.x")).unwrap(), b"again");
+        // A folder stands in the way: nothing is left behind.
+        std::fs::create_dir(folder.join("a.y")).unwrap();
+        std::fs::write(folder.join("a.y/inside"), "foreign").unwrap();
+        assert!(write_whole(&folder.join("a.y"), b"y").is_err());
+        let mut names: Vec<_> = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        names.sort();
+        assert_eq!(names, ["a.partial", "a.x", "a.y"]);
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn a_partial_file_is_known_by_its_name() {
+        let (path, file) = partial(&std::env::temp_dir().join("a.x")).unwrap();
+        drop(file);
+        std::fs::remove_file(&path).unwrap();
+        assert!(is_partial(path.file_name().unwrap(), "a.x"));
+        for other in [".a.x.1-2.partial.mine", ".a.x.1-.partial", "a.x.1-2.partial", ".b.x.1-2.partial", ".a.x.old-1.partial"] {
+            assert!(!is_partial(OsStr::new(other), "a.x"), "{other}");
+        }
+    }
 }

@@ -4,7 +4,7 @@
 
 use super::sealed::{self, Facts, Sealed, Tensor};
 use crate::train::{Best, Trainer};
-use crate::{Error, Real};
+use crate::{Config, Error, Real};
 use safetensors::tensor::Dtype;
 use std::path::Path;
 
@@ -34,11 +34,11 @@ pub struct Curves {
 const VECTORS: [&str; 5] = ["theta", "adam.mean", "adam.square", "average", "best"];
 
 impl Checkpoint {
-    pub fn of(trainer: &Trainer, preset: &str, curves: Curves) -> Self {
+    pub fn of(trainer: &Trainer, config: &Config, preset: &str, curves: Curves) -> Self {
         let theta = trainer.params.theta().to_vec();
         let best = trainer.best.as_ref();
         Self {
-            config: trainer.problem.config.to_toml(),
+            config: config.to_toml(),
             preset: preset.to_owned(),
             seed: trainer.seed,
             curves,

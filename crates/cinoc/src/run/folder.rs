@@ -1,6 +1,6 @@
 //! The folder of a run: who may use it, and which files in it are the run's own.
 
-use super::disk::is_partial;
+use crate::disk::is_partial;
 use super::tensorboard;
 use crate::Error;
 use std::ffi::{OsStr, OsString};

@@ -1,30 +1,28 @@
-//! Runs on disk: models, checkpoints, metrics. The only module that touches files.
+//! Runs on disk: models, checkpoints, metrics.
 //!
 //! A run folder holds `config.toml` (everything, resolved), `checkpoint.safetensors` (to resume from), `model.safetensors` (the best
 //! parameters so far), `last.safetensors` (those of the end, or of where it was stopped), `metrics.csv`, a TensorBoard event file and
 //! `run.lock`, which keeps a second process out. Whatever moment a run is killed at, resuming it gives the same bits as if it had not
 //! been. A run removes and overwrites nothing that it did not write itself.
 
-pub mod cache;
 mod changes;
 mod checkpoint;
-mod disk;
 mod folder;
 mod metrics;
 mod model;
 mod saved;
 mod sealed;
-mod size;
 pub mod tensorboard;
 
 pub use folder::{LAST, MODEL};
 pub use model::{Kind, Model};
 pub use saved::Saved;
 
+use crate::disk::write_whole;
+use crate::threads::Threads;
 use crate::train::{Progress, Trainer};
-use crate::{Config, Error, Problem};
+use crate::{Config, Error, Registry};
 use checkpoint::Checkpoint;
-use disk::write_whole;
 use folder::{CHECKPOINT, CONFIG, Folder};
 use metrics::Metrics;
 use std::path::{Path, PathBuf};
@@ -44,6 +42,8 @@ pub struct Origin {
 pub struct Run {
     /// Where.
     pub folder: PathBuf,
+    /// All settings.
+    pub config: Config,
     /// The run itself.
     pub trainer: Trainer,
     /// What a user should know about how it was opened.
@@ -59,16 +59,16 @@ pub struct Run {
 impl Run {
     /// Starts a run in an empty or missing folder, or in one where a run was killed before its first checkpoint. Nothing is made before
     /// all settings were found sound.
-    pub fn start(folder: &Path, origin: Origin, threads: usize) -> Result<Self, Error> {
+    pub fn start(registry: &Registry, folder: &Path, origin: Origin, threads: Threads) -> Result<Self, Error> {
         Folder::check(folder)?;
         let Origin { config, preset, seed } = origin;
-        let trainer = Trainer::new(Problem::new(config)?, seed, threads)?;
+        let trainer = Trainer::new(registry.parts(&config)?, seed, threads)?;
         let wall = metrics::now();
         let lock = Folder::claim(folder, wall)?;
-        write_whole(&folder.join(CONFIG), settings(&trainer).as_bytes())?;
+        write_whole(&folder.join(CONFIG), settings(&config, seed).as_bytes())?;
         let metrics = Metrics::create(folder, trainer.problem.task.terms(), wall)?;
         let notices = lock.notice.iter().cloned().collect();
-        let mut run = Self { folder: folder.into(), trainer, notices, preset, metrics, scored: None, _lock: lock };
+        let mut run = Self { folder: folder.into(), config, trainer, notices, preset, metrics, scored: None, _lock: lock };
         run.save()?;
         if run.trainer.finished() {
             run.close()?;
@@ -78,10 +78,10 @@ impl Run {
 
     /// Continues a run from its last checkpoint, as it is. With [`Saved::resume`] some settings may change: `train.updates` can be
     /// raised, the rates and `train.clip` can be lowered.
-    pub fn resume(folder: &Path, threads: usize) -> Result<Self, Error> {
-        let saved = Saved::open(folder)?;
+    pub fn resume(registry: &Registry, folder: &Path, threads: Threads) -> Result<Self, Error> {
+        let saved = Saved::open(registry, folder)?;
         let config = saved.origin.config.clone();
-        saved.resume(config, threads)
+        saved.resume(registry, config, threads)
     }
 
     /// One update, written down; a model and a checkpoint where they are due.
@@ -96,7 +96,7 @@ impl Run {
         let best = progress.validation.is_some() && self.trainer.best.as_ref().is_some_and(|b| b.update == progress.update);
         if best {
             self.renew()?;
-        } else if progress.update.is_multiple_of(self.trainer.problem.config.train.checkpoint_every) {
+        } else if progress.update.is_multiple_of(self.trainer.train.checkpoint_every) {
             self.save()?;
         }
         Ok(progress)
@@ -122,7 +122,7 @@ impl Run {
     /// Writes a checkpoint now.
     pub fn save(&mut self) -> Result<(), Error> {
         let curves = self.metrics.flush()?;
-        Checkpoint::of(&self.trainer, &self.preset, curves).write(&self.folder.join(CHECKPOINT))
+        Checkpoint::of(&self.trainer, &self.config, &self.preset, curves).write(&self.folder.join(CHECKPOINT))
     }
 
     /// The best model so far; before the first validation, the present one.
@@ -130,7 +130,7 @@ impl Run {
         let trainer = &self.trainer;
         let best = trainer.best.as_ref();
         Model {
-            config: trainer.problem.config.clone(),
+            config: self.config.clone(),
             kind: Kind::Best,
             params: trainer.chosen(),
             seed: trainer.seed,
@@ -142,12 +142,10 @@ impl Run {
     /// The present model: the running mean of the parameters, as it is validated.
     pub fn last(&self) -> Model {
         let trainer = &self.trainer;
-        let mut params = trainer.average.clone();
-        params.refresh();
         Model {
-            config: trainer.problem.config.clone(),
+            config: self.config.clone(),
             kind: Kind::Last,
-            params,
+            params: trainer.last(),
             seed: trainer.seed,
             update: trainer.update,
             validation: self.scored.and_then(|(update, score)| (update == trainer.update).then_some(score)),
@@ -156,6 +154,6 @@ impl Run {
 }
 
 /// The text of `config.toml`.
-fn settings(trainer: &Trainer) -> String {
-    format!("# seed = {}\n{}", trainer.seed, trainer.problem.config.to_toml())
+fn settings(config: &Config, seed: u64) -> String {
+    format!("# seed = {seed}\n{}", config.to_toml())
 }

@@ -2,14 +2,13 @@
 
 use super::folder::MODEL;
 use super::sealed::{self, Facts, Sealed, Tensor};
-use super::size;
-use crate::config::{Overlay, overlay};
 use crate::policy::Policy;
-use crate::random::{Rng, Stream};
-use crate::{Config, Error, Problem, Real};
-use cinoc_tape::Params;
+use crate::settings::Overlay;
+use crate::{Config, Error, Problem, Real, Registry};
+use cinoc_tape::{Params, Shape};
 use safetensors::tensor::Dtype;
 use std::path::Path;
+use std::sync::Arc;
 
 /// Which parameters of a run a model has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,7 +51,7 @@ impl Model {
         let facts = Facts::from([
             ("version", env!("CARGO_PKG_VERSION").to_owned()),
             ("kind", kind.to_owned()),
-            ("problem", self.config.problem.clone()),
+            ("problem", self.config.problem().to_owned()),
             ("config", self.config.to_toml()),
             ("seed", self.seed.to_string()),
             ("update", self.update.to_string()),
@@ -66,82 +65,76 @@ impl Model {
     }
 
     /// Reads a file, or the best model of a run folder.
-    pub fn read(path: &Path) -> Result<Self, Error> {
+    pub fn read(registry: &Registry, path: &Path) -> Result<Self, Error> {
         let file = if path.is_dir() { path.join(MODEL) } else { path.to_owned() };
         if path.join(super::folder::CHECKPOINT).exists() && !file.exists() {
             return Err(Error::NoModel { path: path.to_owned() });
         }
         let bytes = std::fs::read(&file).map_err(Error::file(&file))?;
-        Self::from_bytes(&bytes, &file)
+        Self::from_bytes(registry, &bytes, &file)
     }
 
     /// Reads a model from memory; `place` names it in errors.
-    pub fn from_bytes(bytes: &[u8], place: &Path) -> Result<Self, Error> {
+    pub fn from_bytes(registry: &Registry, bytes: &[u8], place: &Path) -> Result<Self, Error> {
         let file = Sealed::open(bytes, place)?;
         let kind = match file.text("kind")? {
             "best" => Kind::Best,
             "last" => Kind::Last,
             other => return Err(file.bad(format!("it is a {other}"))),
         };
-        let config = Config::from_toml(file.text("config")?, &place.display().to_string())?;
-        let problem = Problem::new(config.clone())?;
-        if let Some(reason) = size::complaint(&problem, file.elements())? {
-            return Err(file.bad(reason));
-        }
-        let mut params = problem.policy()?.init(&mut Rng::new(0, Stream::Init, 0));
-        fill(&mut params, &file)?;
+        let config = registry.read(file.text("config")?, &place.display().to_string())?;
+        let problem = registry.build(&config)?;
+        let params = parameters(&registry.build_policy(&config, &problem)?.shapes(), &file)?;
         let validation = if file.text("validation")?.is_empty() { None } else { Some(file.number("validation")?) };
         Ok(Self { config, kind, params, seed: file.number("seed")?, update: file.number("update")?, validation })
     }
 
     /// The same policy under other settings: another domain, other actuators, other instances.
-    pub fn with(mut self, changes: &Overlay) -> Result<Self, Error> {
-        self.config = overlay(&self.config, changes)?;
-        let fresh = self.build()?.1.init(&mut Rng::new(0, Stream::Init, 0));
-        if fresh.iter().map(|(name, shape, _)| (name, shape)).ne(self.params.iter().map(|(name, shape, _)| (name, shape))) {
+    pub fn with(mut self, registry: &Registry, changes: &Overlay) -> Result<Self, Error> {
+        self.config = registry.change(&self.config, changes)?;
+        let (_, policy) = self.build(registry)?;
+        let own: Vec<(String, Shape)> = self.params.iter().map(|(name, shape, _)| (name.to_owned(), shape)).collect();
+        if policy.shapes() != own {
             let expected = "left as trained: the parameters do not fit another network or view";
-            return Err(Error::BadValue {
-                key: "--set policy or observe".into(),
-                value: "changed".into(),
-                expected: expected.into(),
-            });
+            return Err(Error::bad("--set policy or observe", "changed", expected));
         }
         Ok(self)
     }
 
     /// The problem it was trained on and its policy.
-    pub fn build(&self) -> Result<(Problem, Box<dyn Policy>), Error> {
-        let problem = Problem::new(self.config.clone())?;
-        let policy = problem.policy()?;
-        Ok((problem, policy))
+    pub fn build(&self, registry: &Registry) -> Result<(Arc<Problem>, Box<dyn Policy>), Error> {
+        let parts = registry.parts(&self.config)?;
+        Ok((parts.problem, parts.policy))
     }
 }
 
-/// Sets every parameter from the tensor of its name; there are no others in the file.
-fn fill(params: &mut Params, file: &Sealed) -> Result<(), Error> {
-    let pieces: Vec<_> = params.iter().map(|(name, shape, _)| (name.to_owned(), shape)).collect();
-    if let Some(extra) = file.tensors.names().into_iter().find(|name| pieces.iter().all(|(known, _)| known != name)) {
+/// Every parameter from the tensor of its name and shape; there are no others in the file. Compared before memory is taken for them.
+fn parameters(shapes: &[(String, Shape)], file: &Sealed) -> Result<Params, Error> {
+    if let Some(extra) = file.tensors.names().into_iter().find(|name| shapes.iter().all(|(known, _)| known != name)) {
         return Err(file.bad(format!("this policy has no {extra}")));
     }
-    for (name, shape) in pieces {
-        let (words, _) = file.tensor(&name, Dtype::F32, Some(shape.sizes()))?.as_chunks();
+    let mut params = Params::default();
+    for (name, shape) in shapes {
+        let (words, _) = file.tensor(name, Dtype::F32, Some(shape.sizes()))?.as_chunks();
         let values: Vec<Real> = words.iter().map(|&word| f32::from_le_bytes(word) as Real).collect();
         if let Some(wrong) = values.iter().find(|value| !value.is_finite()) {
             return Err(file.bad(format!("it holds {wrong} in {name}")));
         }
-        assert!(params.set(&name, &values), "name and size were compared");
+        params.push(name, *shape, &values);
     }
-    Ok(())
+    Ok(params)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::problem::{Preset, defaults};
+    use crate::problem::Preset;
+    use crate::random::{Rng, Stream};
 
     fn model() -> Model {
-        let config = defaults("heat1d", Preset::Paper).unwrap();
-        let params = Problem::new(config.clone()).unwrap().policy().unwrap().init(&mut Rng::new(3, Stream::Init, 0));
+        let registry = Registry::builtin();
+        let config = registry.config("heat1d", Preset::Paper, &Overlay::default()).unwrap();
+        let params = registry.parts(&config).unwrap().policy.init(&mut Rng::new(3, Stream::Init, 0));
         Model { config, kind: Kind::Last, params, seed: u64::MAX - 1, update: 7, validation: Some(0.1) }
     }
 
@@ -149,7 +142,7 @@ mod tests {
     fn answer(change: impl FnOnce(&mut Facts, &mut Vec<Tensor>)) -> Result<Model, String> {
         let (mut facts, mut tensors) = model().content();
         change(&mut facts, &mut tensors);
-        Model::from_bytes(&sealed::seal(facts, &tensors), Path::new("file")).map_err(|e| e.to_string())
+        Model::from_bytes(&Registry::builtin(), &sealed::seal(facts, &tensors), Path::new("file")).map_err(|e| e.to_string())
     }
 
     fn complaint(change: impl FnOnce(&mut Facts, &mut Vec<Tensor>)) -> String {
@@ -200,12 +193,16 @@ mod tests {
     #[test]
     fn no_memory_is_taken_for_a_network_that_is_not_there() {
         let trunk = model().config.to_toml().lines().find(|line| line.starts_with("trunk")).unwrap().to_owned();
-        for wide in ["[1000000, 1000000]", "[100000, 100000]", "[9000000000000000000, 9000000000000000000]"] {
+        for (wide, expected) in [
+            ("[1000000, 1000000]", "policy.trunk cannot be"),
+            ("[60000, 60000]", "would take"),
+            ("[9000000000000000000, 9000000000000000000]", "policy.trunk cannot be"),
+        ] {
             let text = complaint(|facts, _| {
                 let config = facts.get_mut("config").unwrap();
                 *config = config.replace(&trunk, &format!("trunk = {wide}"));
             });
-            assert!(text.contains("ask for a network"), "{wide}: {text}");
+            assert!(text.contains(expected), "{wide}: {text}");
         }
     }
 

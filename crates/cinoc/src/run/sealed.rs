@@ -4,7 +4,7 @@
 //! [`FORMAT`], and `checksum` is the CRC-32 of the whole file, eight hexadecimal digits, taken with zeros in place of these digits. So
 //! a bit that flips anywhere in the file is noticed.
 
-use super::disk::write_whole;
+use crate::disk::write_whole;
 use crate::Error;
 use safetensors::SafeTensors;
 use safetensors::tensor::{Dtype, TensorView};

@@ -15,6 +15,7 @@ pub use stabilise::{RestCost, Square, Stabilise};
 pub use tracking::{Profile, Tracking, TrackingCost, TrackingData};
 
 use crate::Real;
+use crate::disc::Disc;
 use crate::attractor::Attractor;
 use crate::random::{Rng, Use};
 use cinoc_tape::Var;
@@ -63,6 +64,42 @@ pub struct Status<'a> {
     pub thorough: bool,
 }
 
+/// What the mean square of a field's distance from its target stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reading {
+    /// The error to a target.
+    Error,
+    /// Energy of a field that is to come to rest.
+    Energy,
+    /// Enstrophy of a flow that is to come to rest.
+    Enstrophy,
+}
+
+impl Reading {
+    /// Title of its curve.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Error => "error to the target",
+            Self::Energy => "energy",
+            Self::Enstrophy => "enstrophy",
+        }
+    }
+
+    /// Name of its axis.
+    pub fn axis(self) -> &'static str {
+        match self {
+            Self::Error => "mean-square error",
+            Self::Energy => "mean z²",
+            Self::Enstrophy => "mean ω²",
+        }
+    }
+
+    /// Whether there is a target worth drawing.
+    pub fn has_target(self) -> bool {
+        self == Self::Error
+    }
+}
+
 /// How a measure of many instances becomes one number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reduction {
@@ -80,6 +117,16 @@ pub trait Task: Send + Sync {
     /// Stored states that instances are drawn from, where there are any. They are made when first needed, which takes a while.
     fn attractor(&self) -> Option<&Attractor> {
         None
+    }
+
+    /// What curves of the mean square show.
+    fn reading(&self) -> Reading {
+        Reading::Error
+    }
+
+    /// Discs that agents keep out of, for drawing.
+    fn obstacles(&self) -> &[Disc] {
+        &[]
     }
 
     /// How many held-out instances a report takes unless told otherwise.

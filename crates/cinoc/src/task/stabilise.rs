@@ -1,6 +1,6 @@
 //! Bring a restless field to rest.
 
-use super::{After, Effort, Instance, Status, SquaredError, Task};
+use super::{After, Effort, Instance, Reading, Status, SquaredError, Task};
 use crate::attractor::Attractor;
 use crate::random::{Rng, Use};
 use crate::settings;
@@ -36,6 +36,7 @@ pub struct Stabilise {
     weights: [f64; 2],
     /// What the square at the end costs beside its share of the mean.
     last: f64,
+    square: Square,
     measures: [&'static str; 2],
     error: Arc<SquaredError>,
     effort: Arc<Effort>,
@@ -48,6 +49,7 @@ impl Stabilise {
             attractor,
             weights: [cost.track, cost.effort],
             last: cost.last,
+            square,
             measures: match square {
                 Square::EnergyMean => ["energy_mean", "energy_last"],
                 Square::EnergyLast => ["energy_last", "energy_mean"],
@@ -68,6 +70,10 @@ impl Task for Stabilise {
 
     fn attractor(&self) -> Option<&Attractor> {
         Some(&self.attractor)
+    }
+
+    fn reading(&self) -> Reading {
+        if self.square == Square::EnstrophyLast { Reading::Enstrophy } else { Reading::Energy }
     }
 
     fn instances(&self) -> usize {

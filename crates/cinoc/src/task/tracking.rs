@@ -163,6 +163,10 @@ impl Task for Tracking {
         Instance { start: real(start), target: real(target) }
     }
 
+    fn obstacles(&self) -> &[Disc] {
+        self.obstacle.as_ref().map_or(&[], |obstacle| &obstacle.discs)
+    }
+
     fn terms(&self) -> &[&'static str] {
         &self.terms
     }

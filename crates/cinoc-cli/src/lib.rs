@@ -1,0 +1,78 @@
+//! The `cinoc` command as a library, so that a crate with problems or policies of its own has all of it:
+//!
+//! ```no_run
+//! use cinoc::Registry;
+//!
+//! fn main() -> std::process::ExitCode {
+//!     cinoc_cli::run(Registry::builtin()) // .problem::<Mine>().policy::<MyPolicy>()
+//! }
+//! ```
+
+mod arrays;
+mod cmd;
+mod draw;
+mod library;
+mod out;
+
+use cinoc::Registry;
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+/// Learn controllers for partial differential equations, for swarms of any size.
+#[derive(Parser)]
+#[command(version, about, after_help = "Start with:  cinoc show heat1d   (draws a trained controller at work)")]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// List the problems, or all settings of one.
+    List(cmd::list::Args),
+    /// Train a policy; shows progress, writes a run folder.
+    Train(cmd::train::Args),
+    /// Make the states that instances of a chaotic problem are drawn from, and describe them.
+    Data(cmd::data::Args),
+    /// Score a trained policy on held-out instances, also with other numbers of agents or failures.
+    Eval(cmd::eval::Args),
+    /// Draw one controlled episode as PNG, SVG or GIF.
+    Show(cmd::show::Args),
+    /// Check the derivatives of a problem, how its gradient grows, and the memory it needs.
+    Check(cmd::check::Args),
+    /// Time training updates.
+    Bench(cmd::bench::Args),
+    /// Time a tick of ever larger swarms and grids.
+    Scale(cmd::scale::Args),
+    /// Test this installation, in a minute or two.
+    Verify(cmd::verify::Args),
+}
+
+/// Does what the command line asks for, with these problems and policies.
+pub fn run(registry: Registry) -> ExitCode {
+    let (cli, registry) = (Cli::parse(), &registry);
+    let done = match cli.command {
+        Command::List(args) => args.run(registry),
+        Command::Train(args) => args.run(registry),
+        Command::Data(args) => args.run(registry),
+        Command::Eval(args) => args.run(registry),
+        Command::Show(args) => args.run(registry),
+        Command::Check(args) => args.run(registry),
+        Command::Bench(args) => args.run(registry),
+        Command::Scale(args) => args.run(registry),
+        Command::Verify(args) => args.run(registry),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        // As if the signal had ended the process, so that a loop in a shell stops too.
+        Err(error) if error.is::<cmd::train::Stopped>() => {
+            out::note!("{error}");
+            ExitCode::from(130)
+        }
+        Err(error) if error.is::<out::Closed>() => ExitCode::from(141),
+        Err(error) => {
+            out::note!("cinoc: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
