@@ -35,6 +35,7 @@ mod params;
 mod replay;
 mod shape;
 mod tape;
+mod value_numbering;
 mod var;
 
 pub use backward::Bars;
