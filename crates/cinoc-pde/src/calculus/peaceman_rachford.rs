@@ -30,9 +30,10 @@ pub struct PeacemanRachford {
 
 impl PeacemanRachford {
     /// # Panics
-    /// On a periodic or one-dimensional grid, or with fewer than four nodes along an axis.
+    /// On a periodic grid, one that is not two-dimensional, or with fewer than four nodes along an axis.
     pub fn new(grid: &Grid, nu: f64, dt: f64) -> Self {
-        assert!(!grid.periodic && grid.dimensions() == 2, "alternating directions need a rectangle with walls");
+        grid.assert_dimensions("the scheme of alternating directions", &[2]);
+        grid.assert_ends("the scheme of alternating directions", false);
         let nodes = [grid.nodes[0], grid.nodes[1]];
         assert!(nodes.iter().all(|&n| n >= 4), "alternating directions need four nodes along each axis, not {nodes:?}");
         let rates = [0, 1].map(|axis| nu * dt / grid.spacing(axis).powi(2));
