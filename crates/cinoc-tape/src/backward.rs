@@ -29,23 +29,23 @@ impl Touched {
 
 /// Cotangents: of one tape's variables, reused from tape to tape, and of the shared parameters, added up over all of them.
 #[derive(Default)]
-pub struct Bars {
+pub struct Adjoints {
     arena: Buffer,
     touched: Touched,
     /// The same for loop-invariant nodes, added up over replays.
     invariant: Buffer,
     touched_invariant: Touched,
-    /// The recording whose cotangents are being added up; none between [`Memory::backward_standing`] and the next start.
+    /// The recording whose cotangents are being added up; none between [`Memory::backward_loop_invariant`] and the next start.
     begun: Option<Arc<Recording>>,
     scratch: Buffer,
     /// Cotangents of the shared parameters that want one.
     pub shared: Buffer,
 }
 
-impl Bars {
+impl Adjoints {
     /// Prepares for the backward sweep of `memory`: its cotangents count as zero.
     ///
-    /// Two kinds of cotangents are kept, to be added to. Those of loop-invariant nodes add up over all sweeps until [`Memory::backward_standing`]
+    /// Two kinds of cotangents are kept, to be added to. Those of loop-invariant nodes add up over all sweeps until [`Memory::backward_loop_invariant`]
     /// ends them. Those of the first `parameters` shared numbers add up until [`clear_shared`](Self::clear_shared).
     ///
     /// # Panics
@@ -64,7 +64,7 @@ impl Bars {
             let same = self.begun.as_ref().is_none_or(|begun| begun.sweeps_with(recording));
             assert!(
                 same,
-                "sweeps that are added up must go through the same loop-invariant nodes; end the others with backward_standing"
+                "sweeps that are added up must go through the same loop-invariant nodes; end the others with backward_loop_invariant"
             );
             self.begun = Some(recording.clone());
         }
@@ -109,16 +109,16 @@ impl Bars {
 
 impl Memory {
     /// Sweeps the recording backwards from the cotangents that were seeded. `shared` are the parameters the tape was made with.
-    pub fn backward(&self, shared: &[Real], bars: &mut Bars) {
+    pub fn backward(&self, shared: &[Real], bars: &mut Adjoints) {
         self.backward_before(shared, bars, None);
-        self.backward_standing(shared, bars);
+        self.backward_loop_invariant(shared, bars);
     }
 
     /// The same as far as it differs from replay to replay, while the values of the memory whose turn is `next` are fetched into the cache.
-    /// After the last replay [`backward_standing`](Self::backward_standing) does the rest for all of them.
-    pub fn backward_before(&self, shared: &[Real], bars: &mut Bars, next: Option<&Memory>) {
+    /// After the last replay [`backward_loop_invariant`](Self::backward_loop_invariant) does the rest for all of them.
+    pub fn backward_before(&self, shared: &[Real], bars: &mut Adjoints, next: Option<&Memory>) {
         let lent = Lent { arena: &self.values, invariant: self.invariant(), shared };
-        let Bars { arena, touched, invariant, touched_invariant, scratch, shared, .. } = bars;
+        let Adjoints { arena, touched, invariant, touched_invariant, scratch, shared, .. } = bars;
         for (index, node) in self.nodes().iter().enumerate().rev() {
             let (Home::Arena { start, saved }, Some(bar)) = (node.home, node.bar) else { continue };
             if node.op.is_none() || !touched.0[index] {
@@ -136,9 +136,9 @@ impl Memory {
     }
 
     /// The end of the backward sweeps over all replays of a recording: through its loop-invariant nodes.
-    pub fn backward_standing(&self, shared: &[Real], bars: &mut Bars) {
+    pub fn backward_loop_invariant(&self, shared: &[Real], bars: &mut Adjoints) {
         let lent = Lent { arena: &[], invariant: self.invariant(), shared };
-        let Bars { invariant, touched_invariant, touched, scratch, shared, .. } = bars;
+        let Adjoints { invariant, touched_invariant, touched, scratch, shared, .. } = bars;
         for (index, node) in self.nodes().iter().enumerate().rev() {
             let (Home::Invariant { start, saved }, Some(bar)) = (node.home, node.bar) else { continue };
             if node.op.is_none() || !touched_invariant.0[index] {

@@ -22,13 +22,13 @@ impl<'p> Tape<'p> {
 
     /// The same tape. With `yes`, operations that can rematerialise intermediate values in the backward sweep do not save them: less memory for
     /// more arithmetic, and the same results to the bit.
-    pub fn thrifty(mut self, yes: bool) -> Self {
+    pub fn rematerialise(mut self, yes: bool) -> Self {
         self.rematerialise = yes;
         self
     }
 
     /// Whether operations are to rematerialise values instead of saving them.
-    pub fn is_thrifty(&self) -> bool {
+    pub fn rematerialises(&self) -> bool {
         self.rematerialise
     }
 
@@ -71,7 +71,7 @@ impl<'p> Tape<'p> {
         self.var(id)
     }
 
-    /// A piece of the shared parameters, from `start` on. With `wants_bar` its cotangent adds up in [`crate::Bars::shared`].
+    /// A piece of the shared parameters, from `start` on. With `wants_bar` its cotangent adds up in [`crate::Adjoints::shared`].
     pub fn parameter<'t>(&'t self, start: usize, shape: impl Into<Shape>, wants_bar: bool) -> Var<'t> {
         let shape = shape.into();
         let end = start.saturating_add(shape.count());

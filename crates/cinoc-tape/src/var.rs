@@ -191,7 +191,7 @@ impl<'t> Var<'t> {
     pub fn dense_with(self, other: Var<'t>, layer: Layer<'t>, activation: Activation) -> Var<'t> {
         let (here, there, wanted) = (self.shape().last(), other.shape().last(), layer.w.shape());
         assert_eq!(here + there, wanted.rows(), "dense: inputs of {here} and {there} numbers, weights {wanted:?}");
-        if !other.stands() {
+        if !other.is_loop_invariant() {
             return self.tape.record(Dense { activation, first: 0 }, [layer.w, layer.b, layer.w_t, self, other]);
         }
         let b = other.dense_from(here, layer, Activation::Linear);
@@ -205,7 +205,7 @@ impl<'t> Var<'t> {
     }
 
     /// Whether it is loop-invariant, the same in all replays: it follows from constants and parameters alone.
-    pub fn stands(self) -> bool {
+    pub fn is_loop_invariant(self) -> bool {
         self.tape.is_loop_invariant(self.id)
     }
 

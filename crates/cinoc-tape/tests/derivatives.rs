@@ -39,7 +39,7 @@ fn kinks_have_derivative_zero() {
         let x = tape.input([1], &zero[0].1);
         let (x, y) = (x.id(), f(x));
         let memory = tape.into_memory();
-        let mut bars = cinoc_tape::Bars::default();
+        let mut bars = cinoc_tape::Adjoints::default();
         bars.start(&memory, 0);
         bars.seed(&memory, y, &[1.0]);
         memory.backward(&[], &mut bars);

@@ -1,7 +1,7 @@
 //! A replayed recording gives what recording once more gives.
 
 use cinoc_tape::check::noise;
-use cinoc_tape::{Bars, Memory, Real, Tape, VarId};
+use cinoc_tape::{Adjoints, Memory, Real, Tape, VarId};
 
 /// Records a small graph with every kind of leaf; returns its memory and the names of `x`, a constant and the result.
 fn record(x: &[Real], c: &[Real], look: bool) -> (Memory, [VarId; 3]) {
@@ -17,7 +17,7 @@ fn record(x: &[Real], c: &[Real], look: bool) -> (Memory, [VarId; 3]) {
 }
 
 fn gradient(memory: &Memory, [x, _, y]: [VarId; 3]) -> (Vec<Real>, Vec<Real>) {
-    let mut bars = Bars::default();
+    let mut bars = Adjoints::default();
     bars.start(memory, 0);
     bars.seed(memory, y, &[1.0]);
     memory.backward(&[], &mut bars);
@@ -59,7 +59,7 @@ fn loop_invariant_nodes_are_swept_once_for_all_replays() {
     };
     let all: Vec<Vec<Real>> = (1..4).map(|seed| noise(4, seed)).collect();
     // Every one recorded and swept on its own.
-    let (mut alone, mut values) = (Bars::default(), Vec::new());
+    let (mut alone, mut values) = (Adjoints::default(), Vec::new());
     for x in &all {
         let (memory, [_, _, y]) = record(x);
         alone.start(&memory, 4);
@@ -68,7 +68,7 @@ fn loop_invariant_nodes_are_swept_once_for_all_replays() {
         values.push(memory.value(&theta, y).to_vec());
     }
     // One recording, two replays, one sweep through the loop-invariant nodes; twice, as nothing of the first time must stay.
-    let mut together = Bars::default();
+    let mut together = Adjoints::default();
     for _ in 0..2 {
         let (first, [x, fixed, y]) = record(&all[0]);
         let mut replays = [Memory::default(), Memory::default()];
@@ -81,7 +81,7 @@ fn loop_invariant_nodes_are_swept_once_for_all_replays() {
             together.seed(memory, y, &[1.0]);
             memory.backward_before(&theta, &mut together, None);
         }
-        first.backward_standing(&theta, &mut together);
+        first.backward_loop_invariant(&theta, &mut together);
         let close = |(a, b): (&Real, &Real)| (a - b).abs() < 1e-5 * b.abs();
         assert!(together.shared.iter().zip(&*alone.shared).all(close), "{:?} {:?}", &*together.shared, &*alone.shared);
     }
@@ -116,7 +116,7 @@ fn sweeps_are_added_up_only_over_the_same_loop_invariant_nodes() {
 #[should_panic(expected = "the same loop-invariant nodes")]
 fn sweeps_over_other_loop_invariant_nodes_must_be_ended_first() {
     let (theta, place) = (noise(4, 6), noise(4, 7));
-    let mut bars = Bars::default();
+    let mut bars = Adjoints::default();
     for sine in [false, true] {
         let (memory, y) = with_invariant(&theta, &place, sine, 1);
         bars.start(&memory, 4);

@@ -3,7 +3,7 @@
 use crate::policy::Policy;
 use crate::task::{After, MAX_TERMS, Moment};
 use crate::{Problem, Real};
-use cinoc_tape::{Bars, Leaves, Memory, Params, Tape, Var, VarId};
+use cinoc_tape::{Adjoints, Leaves, Memory, Params, Tape, Var, VarId};
 
 /// What changes from tick to tick.
 #[derive(Clone, Copy)]
@@ -164,7 +164,7 @@ pub struct Rollout {
     /// Sum over ticks of weight·term for each term and instance, `[terms, batch]`.
     pub costs: Vec<f64>,
     /// Cotangents, of the parameters among them.
-    pub bars: Bars,
+    pub bars: Adjoints,
     ticks: usize,
     segment: usize,
     keep: bool,
@@ -186,7 +186,7 @@ impl Rollout {
         Self {
             batch: Batch::new(agents),
             costs: Vec::new(),
-            bars: Bars::default(),
+            bars: Adjoints::default(),
             ticks,
             segment,
             keep,
@@ -201,7 +201,7 @@ impl Rollout {
     }
 
     /// The same, but with `yes` recorded ticks keep only what cannot be computed again. The gradient is the same.
-    pub fn thrifty(mut self, yes: bool) -> Self {
+    pub fn rematerialise(mut self, yes: bool) -> Self {
         self.thrifty = yes;
         self
     }
@@ -300,7 +300,7 @@ impl Rollout {
     /// Records segment `s` into memory `slot`.
     fn record(&mut self, problem: &Problem, policy: &dyn Policy, params: &Params, train: bool, s: usize, slot: usize) {
         let (size, agents, from) = (self.batch.size, self.batch.agents, self.state(s));
-        let tape = Tape::new(std::mem::take(&mut self.memories[slot]), params.shared()).thrifty(self.thrifty || !train);
+        let tape = Tape::new(std::mem::take(&mut self.memories[slot]), params.shared()).rematerialise(self.thrifty || !train);
         let marks = &mut self.marks[s];
         marks.terms.clear();
         marks.strengths.clear();
@@ -365,7 +365,7 @@ impl Rollout {
             memory.backward_before(params.shared(), &mut self.bars, next);
             // Every recording begins with the same tick, where all that stands is computed as a rule.
             if s == 0 || !memory.sweeps_with(&self.memories[self.slot(self.model(s - 1))]) {
-                memory.backward_standing(params.shared(), &mut self.bars);
+                memory.backward_loop_invariant(params.shared(), &mut self.bars);
             }
             for (i, id) in marks.first.expect("recorded").into_iter().enumerate() {
                 let bar = self.bars.of(memory, id);

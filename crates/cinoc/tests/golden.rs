@@ -8,7 +8,7 @@ use cinoc::rollout::{Given, Outcome, Rollout, State, apply};
 use cinoc::swarm::{Features, Observation, Patch, Seen};
 use cinoc::task::Moment;
 use cinoc::{Config, Real};
-use cinoc_tape::{Bars, Memory, Tape};
+use cinoc_tape::{Adjoints, Memory, Tape};
 use npyz::npz::NpzArchive;
 use std::fs::File;
 use std::io::BufReader;
@@ -131,7 +131,7 @@ fn open_loop(problem: &str, group: &'static str, changes: &[&str]) {
     let memory = tape.into_memory();
     let names = problem.task.terms();
     let mut total = vec![0.0; batch];
-    let mut bars = Bars::default();
+    let mut bars = Adjoints::default();
     bars.start(&memory, 0);
     for (k, name) in names.iter().enumerate() {
         let mut sum = vec![0.0; batch];
@@ -286,7 +286,7 @@ fn convolutional_branch() {
         }
         let mut first = None;
         for thrifty in [false, true] {
-            let tape = Tape::new(Memory::default(), params.shared()).thrifty(thrifty);
+            let tape = Tape::new(Memory::default(), params.shared()).rematerialise(thrifty);
             let seen = Observation {
                 view: Seen::Patches(tape.input([1, agents, features.patch.count()], &obs)),
                 position: tape.input([1, agents, features.position], &feats),
@@ -295,7 +295,7 @@ fn convolutional_branch() {
             let raw = policy.act(&params.leaves(&tape, true), &seen).id();
             let memory = tape.into_memory();
             golden.compare("raw", memory.value(params.shared(), raw));
-            let mut bars = Bars::default();
+            let mut bars = Adjoints::default();
             bars.start(&memory, params.theta().len());
             bars.seed(&memory, raw, &golden.real("bar").1);
             memory.backward(params.shared(), &mut bars);

@@ -164,7 +164,7 @@ impl Policy for DeepONet {
         let layer = |i: usize, x: Var<'t>| x.dense(parameters(i), self.layers[i].activation);
         let branch = seen.each_agent(match self.image {
             Some(image) => {
-                let image = ConvBranch { keep: !theta.tape().is_thrifty(), ..image };
+                let image = ConvBranch { keep: !theta.tape().rematerialises(), ..image };
                 let convolutions = [(theta.get(0), theta.get(1)), (theta.get(2), theta.get(3))];
                 seen.patch().conv_branch(image, convolutions, theta.layer(4))
             }

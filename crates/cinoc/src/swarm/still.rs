@@ -47,7 +47,7 @@ impl Look for Arc<Observe2d> {
 impl Look for (Arc<Observe1d>, RingView) {
     /// In two steps where the places never change.
     fn look<'t>(&self, z: Var<'t>, target: Var<'t>, xi: Var<'t>) -> Seen<'t> {
-        if xi.stands() && self.1.fits() {
+        if xi.is_loop_invariant() && self.1.fits() {
             Seen::Linear(self.1.observe(z, target, xi))
         } else {
             Seen::Patches(z.tape().record(&self.0, [z, target, xi]))

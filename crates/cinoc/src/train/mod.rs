@@ -81,7 +81,7 @@ impl Trainer {
         let (ticks, agents) = (training_ticks(&problem), problem.config.swarm.agents);
         let count = train.batch.div_ceil(train.shard);
         let (keep, thrifty) = keeps(&problem, &*policy, &params, count);
-        let shards = (0..count).map(|_| Rollout::new(ticks, train.segment, keep, agents).thrifty(thrifty)).collect();
+        let shards = (0..count).map(|_| Rollout::new(ticks, train.segment, keep, agents).rematerialise(thrifty)).collect();
         let adam = Adam::new(params.theta().len());
         let gradient = vec![0.0; params.theta().len()];
         let average = params.clone();
@@ -292,7 +292,7 @@ pub fn episode_bytes(problem: &Problem, policy: &dyn Policy, params: &Params, si
     let ticks = training_ticks(problem);
     let segment = train.segment.min(ticks);
     let agents = problem.config.swarm.agents;
-    let mut probe = Rollout::new(segment, segment, true, agents).thrifty(thrifty);
+    let mut probe = Rollout::new(segment, segment, true, agents).rematerialise(thrifty);
     let xi = problem.swarm.start(agents);
     let zero = vec![0.0; problem.stepper.grid().count()];
     (0..size).for_each(|_| probe.batch.push(&zero, &zero, &xi));
