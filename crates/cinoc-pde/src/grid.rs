@@ -35,8 +35,33 @@ impl Grid {
     }
 
     /// Number of nodes in all.
+    ///
+    /// # Panics
+    /// With more nodes than a `usize` counts.
     pub fn count(&self) -> usize {
-        self.nodes.iter().product()
+        let count = self.nodes.iter().try_fold(1, |count: usize, &n| count.checked_mul(n));
+        count.unwrap_or_else(|| panic!("a grid of {:?} nodes is too large to count them", self.nodes))
+    }
+
+    /// # Panics
+    /// Unless the grid has one of these numbers of space dimensions.
+    pub(crate) fn assert_dimensions(&self, who: &str, possible: &[usize]) {
+        let (found, words) = (self.dimensions(), possible.iter().map(usize::to_string).collect::<Vec<_>>().join(" or "));
+        assert!(possible.contains(&found), "{who} needs a grid of dimension {words}, not {found} (nodes {:?})", self.nodes);
+    }
+
+    /// # Panics
+    /// Unless the grid is periodic, or has walls, as `periodic` says.
+    pub(crate) fn assert_ends(&self, who: &str, periodic: bool) {
+        let word = |periodic: bool| if periodic { "is periodic" } else { "has walls" };
+        assert!(self.periodic == periodic, "{who} needs a grid that {}; this one {}", word(periodic), word(self.periodic));
+    }
+
+    /// # Panics
+    /// Unless `divisor` divides the number of nodes along each axis, and none is zero.
+    pub(crate) fn assert_divisible(&self, who: &str, divisor: usize) {
+        let fits = self.nodes.iter().all(|&n| n > 0 && n.is_multiple_of(divisor));
+        assert!(fits, "{who} needs a number of nodes that {divisor} divides along each axis, not {:?}", self.nodes);
     }
 
     /// Number of space dimensions.

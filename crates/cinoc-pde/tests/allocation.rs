@@ -4,7 +4,7 @@ use cinoc_pde::equation::{KuramotoSivashinsky1d, KuramotoSivashinsky2d, Vorticit
 use cinoc_pde::stepper::Substeps;
 use cinoc_pde::{Grid, Stepper};
 use cinoc_tape::check::noise;
-use cinoc_tape::{Bars, Memory, Tape};
+use cinoc_tape::{Adjoints, Memory, Tape};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
@@ -46,7 +46,7 @@ fn a_warm_step_allocates_nothing() {
     for stepper in &steppers {
         let shape: Vec<usize> = [3].into_iter().chain(stepper.grid().nodes.iter().copied()).collect();
         let z = noise(shape.iter().product(), 1);
-        let (mut kept, mut bars) = (Some(Memory::default()), Bars::default());
+        let (mut kept, mut bars) = (Some(Memory::default()), Adjoints::default());
         let mut step = || {
             let tape = Tape::new(kept.take().expect("memory"), &[]);
             let y = stepper.step(tape.input(&shape[..], &z), tape.input(&shape[..], &z)).id();

@@ -9,7 +9,7 @@ use cinoc_tape::kernel::conv_back::weights_back;
 use cinoc_tape::kernel::gemm::{Left, Right, Start, gemm};
 use cinoc_tape::kernel::peak;
 use cinoc_tape::op::ConvBranch;
-use cinoc_tape::{Bars, Memory, Params, Tape};
+use cinoc_tape::{Adjoints, Memory, Params, Tape};
 use std::time::Instant;
 
 fn numbers(count: usize, seed: u64) -> Buffer {
@@ -63,7 +63,7 @@ fn branch(keep: bool, recordings: usize) -> (f64, f64) {
         params.push("b", [outputs], &noise(outputs, 9));
     }
     let (x, seed) = (noise(IMAGES * 432, 1), noise(IMAGES * 32, 2));
-    let mut bars = Bars::default();
+    let mut bars = Adjoints::default();
     let mut memories: Vec<Memory> = (0..recordings).map(|_| Memory::default()).collect();
     let (mut forward, mut backward) = (Vec::new(), Vec::new());
     for _ in 0..3 {

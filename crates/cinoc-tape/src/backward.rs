@@ -2,16 +2,17 @@
 
 use crate::kernel::buffer::{Buffer, align};
 use crate::kernel::prefetch::prefetch;
-use crate::memory::Memory;
+use crate::memory::{Memory, Recording};
 use crate::node::{Home, Lent, Node, VarId};
 use crate::op::{Cotangents, MAX_INPUTS};
 use crate::{Real, profile};
+use std::sync::Arc;
 
 /// Where a cotangent lives.
 #[derive(Clone, Copy)]
 pub(crate) enum Place {
     Arena { node: u32, start: usize, end: usize },
-    Standing { node: u32, start: usize, end: usize },
+    Invariant { node: u32, start: usize, end: usize },
     Shared { start: usize, end: usize },
 }
 
@@ -28,34 +29,45 @@ impl Touched {
 
 /// Cotangents: of one tape's variables, reused from tape to tape, and of the shared parameters, added up over all of them.
 #[derive(Default)]
-pub struct Bars {
+pub struct Adjoints {
     arena: Buffer,
     touched: Touched,
-    /// The same for what stands, added up over replays.
-    standing: Buffer,
-    touched_standing: Touched,
-    /// Room of the recording whose sweeps have begun; none if the last ones have ended.
-    begun: Option<usize>,
+    /// The same for loop-invariant nodes, added up over replays.
+    invariant: Buffer,
+    touched_invariant: Touched,
+    /// The recording whose cotangents are being added up; none between [`Memory::backward_loop_invariant`] and the next start.
+    begun: Option<Arc<Recording>>,
     scratch: Buffer,
     /// Cotangents of the shared parameters that want one.
     pub shared: Buffer,
 }
 
-impl Bars {
-    /// Prepares for the backward sweep of `memory`. Until [`Memory::backward_standing`] the cotangents of what stands are added up: over replays,
-    /// or over recordings that begin alike and in which nothing else stands. The cotangents of the `parameters` first shared numbers are kept, not cleared.
+impl Adjoints {
+    /// Prepares for the backward sweep of `memory`: its cotangents count as zero.
+    ///
+    /// Two kinds of cotangents are kept, to be added to. Those of loop-invariant nodes add up over all sweeps until [`Memory::backward_loop_invariant`]
+    /// ends them. Those of the first `parameters` shared numbers add up until [`clear_shared`](Self::clear_shared).
+    ///
+    /// # Panics
+    /// If sweeps over a recording with other loop-invariant nodes have begun and not been ended (see [`Memory::sweeps_with`]).
     pub fn start(&mut self, memory: &Memory, parameters: usize) {
-        self.arena.grow_to(memory.bars_used);
+        self.arena.grow_to(memory.cotangents_used);
         self.shared.grow_to(parameters);
         self.touched.0.clear();
         self.touched.0.resize(memory.nodes().len(), false);
-        let room = memory.recording.as_ref().map_or(0, |recording| recording.bars_used);
-        self.standing.grow_to(room);
         if self.begun.is_none() {
-            self.touched_standing.0.clear();
+            self.touched_invariant.0.clear();
         }
-        self.touched_standing.0.resize(memory.nodes().len().max(self.touched_standing.0.len()), false);
-        assert_eq!(*self.begun.get_or_insert(room), room, "sweeps that are added up must go through the same standing nodes");
+        self.touched_invariant.0.resize(memory.nodes().len().max(self.touched_invariant.0.len()), false);
+        if let Some(recording) = &memory.recording {
+            self.invariant.grow_to(recording.cotangents_used);
+            let same = self.begun.as_ref().is_none_or(|begun| begun.sweeps_with(recording));
+            assert!(
+                same,
+                "sweeps that are added up must go through the same loop-invariant nodes; end the others with backward_loop_invariant"
+            );
+            self.begun = Some(recording.clone());
+        }
     }
 
     /// Sets the cotangents of the shared parameters to zero.
@@ -68,7 +80,7 @@ impl Bars {
         let node = &memory.nodes()[id.0 as usize];
         let (arena, touched) = match node.home {
             Home::Arena { .. } => (&mut self.arena, &mut self.touched),
-            Home::Standing { .. } => (&mut self.standing, &mut self.touched_standing),
+            Home::Invariant { .. } => (&mut self.invariant, &mut self.touched_invariant),
             Home::Shared { .. } => return,
         };
         let Some(start) = node.bar else { return };
@@ -86,8 +98,8 @@ impl Bars {
         let node = &memory.nodes()[id.0 as usize];
         match (node.bar, node.home) {
             (Some(start), Home::Shared { .. }) => &self.shared[start..start + node.shape.count()],
-            (Some(start), Home::Standing { .. }) if self.touched_standing.0[id.0 as usize] => {
-                &self.standing[start..start + node.shape.count()]
+            (Some(start), Home::Invariant { .. }) if self.touched_invariant.0[id.0 as usize] => {
+                &self.invariant[start..start + node.shape.count()]
             }
             (Some(start), Home::Arena { .. }) if self.touched.0[id.0 as usize] => &self.arena[start..start + node.shape.count()],
             _ => &[],
@@ -96,17 +108,17 @@ impl Bars {
 }
 
 impl Memory {
-    /// Sweeps the recording backwards from the seeds in `bars`. `shared` are the parameters the tape was made with.
-    pub fn backward(&self, shared: &[Real], bars: &mut Bars) {
+    /// Sweeps the recording backwards from the cotangents that were seeded. `shared` are the parameters the tape was made with.
+    pub fn backward(&self, shared: &[Real], bars: &mut Adjoints) {
         self.backward_before(shared, bars, None);
-        self.backward_standing(shared, bars);
+        self.backward_loop_invariant(shared, bars);
     }
 
     /// The same as far as it differs from replay to replay, while the values of the memory whose turn is `next` are fetched into the cache.
-    /// After the last replay [`backward_standing`](Self::backward_standing) does the rest for all of them.
-    pub fn backward_before(&self, shared: &[Real], bars: &mut Bars, next: Option<&Memory>) {
-        let lent = Lent { arena: &self.values, standing: self.standing(), shared };
-        let Bars { arena, touched, standing, touched_standing, scratch, shared, .. } = bars;
+    /// After the last replay [`backward_loop_invariant`](Self::backward_loop_invariant) does the rest for all of them.
+    pub fn backward_before(&self, shared: &[Real], bars: &mut Adjoints, next: Option<&Memory>) {
+        let lent = Lent { arena: &self.values, invariant: self.invariant(), shared };
+        let Adjoints { arena, touched, invariant, touched_invariant, scratch, shared, .. } = bars;
         for (index, node) in self.nodes().iter().enumerate().rev() {
             let (Home::Arena { start, saved }, Some(bar)) = (node.home, node.bar) else { continue };
             if node.op.is_none() || !touched.0[index] {
@@ -118,25 +130,25 @@ impl Memory {
             }
             // Cotangents are laid out in the order of the nodes, so inputs lie below the result here too.
             let (below, y_bar) = arena.split_at_mut(bar);
-            let x_bar = Cotangents { arena: below, touched, standing, touched_standing, shared, places: self.places(node) };
+            let x_bar = Cotangents { arena: below, touched, invariant, touched_invariant, shared, places: self.places(node) };
             self.pull(node, &lent, &self.values[values], y_bar, x_bar, scratch);
         }
     }
 
-    /// The end of the backward sweeps over all replays of a recording: through what stands.
-    pub fn backward_standing(&self, shared: &[Real], bars: &mut Bars) {
-        let lent = Lent { arena: &[], standing: self.standing(), shared };
-        let Bars { standing, touched_standing, touched, scratch, shared, .. } = bars;
+    /// The end of the backward sweeps over all replays of a recording: through its loop-invariant nodes.
+    pub fn backward_loop_invariant(&self, shared: &[Real], bars: &mut Adjoints) {
+        let lent = Lent { arena: &[], invariant: self.invariant(), shared };
+        let Adjoints { invariant, touched_invariant, touched, scratch, shared, .. } = bars;
         for (index, node) in self.nodes().iter().enumerate().rev() {
-            let (Home::Standing { start, saved }, Some(bar)) = (node.home, node.bar) else { continue };
-            if node.op.is_none() || !touched_standing.0[index] {
+            let (Home::Invariant { start, saved }, Some(bar)) = (node.home, node.bar) else { continue };
+            if node.op.is_none() || !touched_invariant.0[index] {
                 continue;
             }
             let values = start..start + align(node.shape.count()) + saved;
-            let (below, y_bar) = standing.split_at_mut(bar);
+            let (below, y_bar) = invariant.split_at_mut(bar);
             let x_bar =
-                Cotangents { arena: &mut [], touched, standing: below, touched_standing, shared, places: self.places(node) };
-            self.pull(node, &lent, &lent.standing[values], y_bar, x_bar, scratch);
+                Cotangents { arena: &mut [], touched, invariant: below, touched_invariant, shared, places: self.places(node) };
+            self.pull(node, &lent, &lent.invariant[values], y_bar, x_bar, scratch);
         }
         bars.begun = None;
     }
@@ -149,7 +161,7 @@ impl Memory {
             let count = source.shape.count();
             *place = source.bar.map(|start| match source.home {
                 Home::Arena { .. } => Place::Arena { node: input, start, end: start + count },
-                Home::Standing { .. } => Place::Standing { node: input, start, end: start + count },
+                Home::Invariant { .. } => Place::Invariant { node: input, start, end: start + count },
                 Home::Shared { .. } => Place::Shared { start, end: start + count },
             });
         }

@@ -1,6 +1,6 @@
 //! Are the derivatives right? Central differences and the adjoint identity, for every crate's tests and for `cinoc check`.
 
-use crate::{Bars, Memory, Real, Shape, Tape, Var};
+use crate::{Adjoints, Memory, Real, Shape, Tape, Var};
 
 /// Numbers in [-1, 1) that look random and are always the same.
 pub fn noise(count: usize, seed: u64) -> Vec<Real> {
@@ -30,7 +30,7 @@ pub fn pull_back(point: &Point, f: &Function, y_bar: Option<&[Real]>) -> (Vec<Re
     let memory = tape.into_memory();
     let y = memory.value(&[], output).to_vec();
     let Some(y_bar) = y_bar else { return (y, Vec::new()) };
-    let mut bars = Bars::default();
+    let mut bars = Adjoints::default();
     bars.start(&memory, 0);
     bars.seed(&memory, output, y_bar);
     memory.backward(&[], &mut bars);

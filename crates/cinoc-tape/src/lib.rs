@@ -1,14 +1,14 @@
 //! A small reverse-mode tape, made for rollouts: one fixed graph of a few dozen operations, repeated for hundreds of ticks.
 //!
 //! - [`Tape`] records operations as they are computed; [`Memory`] holds their values and is reused from tick to tick,
-//!   so a warmed-up tape allocates nothing; [`Bars`] holds the cotangents of the backward sweep.
+//!   so a warmed-up tape allocates nothing; [`Adjoints`] holds the cotangents of the backward sweep.
 //! - [`Var`] is a handle: `a + b`, `x.matmul(w)`, `h.tanh()` read as mathematics and are differentiated without further work.
 //! - [`Op`] is the only place where a derivative is written by hand. A fused operation is an optimisation of something that
 //!   can also be written with plain ones, and a test says that they agree.
 //! - [`check`] compares derivatives with central differences and with the adjoint identity.
 //!
 //! ```
-//! use cinoc_tape::{Bars, Memory, Tape};
+//! use cinoc_tape::{Adjoints, Memory, Tape};
 //!
 //! let tape = Tape::new(Memory::default(), &[]);
 //! let x = tape.input(&[3], &[1.0, 2.0, 3.0]);
@@ -16,7 +16,7 @@
 //! let (x, y) = (x.id(), y.id());
 //! let memory = tape.into_memory();
 //!
-//! let mut bars = Bars::default();
+//! let mut bars = Adjoints::default();
 //! bars.start(&memory, 0);
 //! bars.seed(&memory, y, &[1.0]);
 //! memory.backward(&[], &mut bars);
@@ -35,9 +35,10 @@ mod params;
 mod replay;
 mod shape;
 mod tape;
+mod value_numbering;
 mod var;
 
-pub use backward::Bars;
+pub use backward::Adjoints;
 pub use memory::Memory;
 pub use node::VarId;
 pub use op::{Cotangents, Inputs, Op};

@@ -13,9 +13,9 @@ pub struct VarId(pub(crate) u32);
 pub(crate) enum Home {
     /// In the arena, with the numbers saved for the backward pass behind it.
     Arena { start: usize, saved: usize },
-    /// The same in the arena of the recording: it follows from constants and parameters alone, so it is computed once for all replays.
-    /// Its cotangent adds up over them.
-    Standing { start: usize, saved: usize },
+    /// The same in the arena of the recording: it is loop-invariant (it follows from constants and parameters alone), so it is computed once for
+    /// all replays. Its cotangent adds up over them.
+    Invariant { start: usize, saved: usize },
     /// In the shared parameters, which outlive the tape; their cotangents add up over all tapes.
     Shared { start: usize },
 }
@@ -35,7 +35,7 @@ pub(crate) struct Node {
 /// Values to compute with.
 pub(crate) struct Lent<'a> {
     pub arena: &'a [Real],
-    pub standing: &'a [Real],
+    pub invariant: &'a [Real],
     pub shared: &'a [Real],
 }
 
@@ -44,7 +44,7 @@ impl<'a> Lent<'a> {
         let count = node.shape.count();
         match node.home {
             Home::Arena { start, .. } => &self.arena[start..start + count],
-            Home::Standing { start, .. } => &self.standing[start..start + count],
+            Home::Invariant { start, .. } => &self.invariant[start..start + count],
             Home::Shared { start } => &self.shared[start..start + count],
         }
     }
@@ -62,11 +62,16 @@ impl<'a> Lent<'a> {
 }
 
 impl Node {
+    /// Whether the value is the same in all replays.
+    pub fn is_loop_invariant(&self) -> bool {
+        !matches!(self.home, Home::Arena { .. })
+    }
+
     /// Computes the value from those of the inputs, into the beginning of `room`, and what is saved behind it. Leaves stay as they are.
     pub fn compute(&self, nodes: &[Node], lent: &Lent, room: &mut [Real], scratch: &mut [Real]) {
         let count = self.shape.count();
         match (&self.op, self.home) {
-            (Some(recorded), Home::Arena { saved, .. } | Home::Standing { saved, .. }) => {
+            (Some(recorded), Home::Arena { saved, .. } | Home::Invariant { saved, .. }) => {
                 let x = lent.inputs(nodes, self);
                 let (y, kept) = room.split_at_mut(align(count));
                 let (since, op) = (profile::start(), recorded.op());

@@ -1,8 +1,8 @@
 //! Computing a recording once more with other values: what a tick costs after the first.
 
 use crate::Real;
-use crate::memory::Memory;
-use crate::node::{Home, Lent, VarId};
+use crate::memory::{Memory, Recording};
+use crate::node::{Home, Lent, Node, VarId};
 use std::sync::Arc;
 
 impl Memory {
@@ -18,21 +18,21 @@ impl Memory {
     }
 
     /// Computes the recording of `model` into this memory, with other values for some of its leaves; the names of its variables hold here too.
-    /// Leaves without other values have those of the recording, or those of the last time the same recording was computed here. What stands
-    /// is not computed again.
+    /// Leaves without other values have those of the recording, or those of the last time the same recording was computed here. Loop-invariant
+    /// values are not computed again.
     pub fn replay<'a>(&mut self, model: &Memory, shared: &[Real], leaves: impl IntoIterator<Item = (VarId, &'a [Real])>) {
         let again = self.replays(model);
         self.recording = model.recording.clone();
-        (self.used, self.bars_used, self.read) = (model.used, model.bars_used, model.read);
+        (self.used, self.cotangents_used, self.read) = (model.used, model.cotangents_used, model.read);
         self.values.grow_to(self.used);
         self.scratch.grow_to(model.scratch.len());
-        let (nodes, standing) = (model.nodes(), model.standing());
+        let (nodes, invariant) = (model.nodes(), model.invariant());
         let mut leaves = leaves.into_iter().peekable();
         for (index, node) in nodes.iter().enumerate() {
             let Home::Arena { start, .. } = node.home else { continue };
             if node.op.is_some() || node.count == 1 {
                 let (arena, room) = self.values.split_at_mut(start);
-                node.compute(nodes, &Lent { arena, standing, shared }, room, &mut self.scratch);
+                node.compute(nodes, &Lent { arena, invariant, shared }, room, &mut self.scratch);
                 continue;
             }
             let place = start..start + node.shape.count();
@@ -48,15 +48,58 @@ impl Memory {
         );
     }
 
-    /// Whether the cotangents of what stands may be added up over the backward sweeps of both: replays of one recording, or recordings that begin
-    /// alike, in whose beginning all stands that does.
+    /// Whether the cotangents of loop-invariant nodes may be added up over the backward sweeps of both memories, to be swept through once at the end.
+    /// So it is for replays of one recording, and for two recordings that differ in nothing but what changes from replay to replay.
     pub fn sweeps_with(&self, other: &Memory) -> bool {
-        let room = |memory: &Memory| memory.recording.as_ref().map(|recording| recording.bars_used);
-        self.replayable() && other.replayable() && room(self) == room(other)
+        let same = match (&self.recording, &other.recording) {
+            (Some(a), Some(b)) => a.sweeps_with(b),
+            _ => false,
+        };
+        self.replayable() && other.replayable() && same
     }
 
     /// Whether both hold the same recording.
     fn replays(&self, other: &Memory) -> bool {
         matches!((&self.recording, &other.recording), (Some(a), Some(b)) if Arc::ptr_eq(a, b))
     }
+}
+
+impl Recording {
+    /// Whether both have the same loop-invariant nodes with a cotangent, at the same places: the same operations on the same inputs. A sweep
+    /// through those of either is then a sweep through those of both.
+    pub fn sweeps_with(self: &Arc<Self>, other: &Arc<Self>) -> bool {
+        fn swept(recording: &Recording) -> impl Iterator<Item = (usize, &Node)> {
+            recording
+                .nodes
+                .iter()
+                .enumerate()
+                .filter(|(_, node)| node.bar.is_some() && matches!(node.home, Home::Invariant { .. }))
+        }
+        Arc::ptr_eq(self, other)
+            || swept(self).count() == swept(other).count()
+                && swept(self).zip(swept(other)).all(|((i, a), (j, b))| {
+                    let inputs = &a.inputs[..a.count];
+                    (i, a.bar, a.shape, &a.op, inputs) == (j, b.bar, b.shape, &b.op, &b.inputs[..b.count])
+                        && inputs.iter().all(|&input| self.same_input(other, input as usize))
+                })
+    }
+
+    /// Whether node `index`, an input of a loop-invariant node, is the same in both. One with a cotangent among the loop-invariant ones is
+    /// compared on its own.
+    fn same_input(&self, other: &Self, index: usize) -> bool {
+        let (a, b) = (&self.nodes[index], &other.nodes[index]);
+        (a.shape, a.bar) == (b.shape, b.bar)
+            && match (a.home, b.home) {
+                (Home::Shared { start }, Home::Shared { start: other }) => start == other,
+                (Home::Invariant { start, .. }, Home::Invariant { start: there, .. }) => {
+                    let count = a.shape.count();
+                    a.bar.is_some() || same_bits(&self.invariant[start..][..count], &other.invariant[there..][..count])
+                }
+                _ => false,
+            }
+    }
+}
+
+fn same_bits(a: &[Real], b: &[Real]) -> bool {
+    a.iter().zip(b).all(|(a, b)| a.to_bits() == b.to_bits())
 }

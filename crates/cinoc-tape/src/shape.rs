@@ -14,9 +14,11 @@ impl Shape {
     pub const AXES: usize = 4;
 
     /// # Panics
-    /// With more than four axes.
+    /// With more than four axes, or more elements than a `usize` counts.
     pub fn new(sizes: &[usize]) -> Self {
         assert!(sizes.len() <= Self::AXES, "an array has at most {} axes, not {}", Self::AXES, sizes.len());
+        let count = sizes.iter().try_fold(1, |count: usize, &size| count.checked_mul(size));
+        assert!(count.is_some(), "an array of sizes {sizes:?} has too many elements to count");
         let mut shape = Self { sizes: [1; Self::AXES], rank: sizes.len() as u8 };
         shape.sizes[..sizes.len()].copy_from_slice(sizes);
         shape
@@ -44,12 +46,10 @@ impl Shape {
 
     /// The same shape with another last axis.
     pub fn with_last(&self, size: usize) -> Self {
-        let mut shape = *self;
-        if self.rank == 0 {
-            return Self::new(&[size]);
-        }
-        shape.sizes[self.rank as usize - 1] = size;
-        shape
+        let mut sizes = self.sizes;
+        let rank = (self.rank as usize).max(1);
+        sizes[rank - 1] = size;
+        Self::new(&sizes[..rank])
     }
 }
 
@@ -74,5 +74,22 @@ impl<const N: usize> From<&[usize; N]> for Shape {
 impl<const N: usize> From<[usize; N]> for Shape {
     fn from(sizes: [usize; N]) -> Self {
         Self::new(&sizes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_axis_can_be_another() {
+        assert_eq!(Shape::new(&[2, 3]).with_last(5), Shape::new(&[2, 5]));
+        assert_eq!(Shape::default().with_last(5), Shape::new(&[5]));
+    }
+
+    #[test]
+    #[should_panic(expected = "too many elements to count")]
+    fn a_number_of_elements_that_wraps_around_is_refused() {
+        Shape::new(&[usize::MAX / 2 + 1, 2, 3]);
     }
 }

@@ -1,7 +1,8 @@
 //! The tape: records operations in the order they are computed.
 
-use crate::node::{Home, Lent, Node, VarId};
+use crate::node::{Home, Node, VarId};
 use crate::op::{MAX_INPUTS, Recorded};
+use crate::value_numbering::Expression;
 use crate::{Memory, Real, Shape, Var};
 use std::cell::RefCell;
 
@@ -9,25 +10,26 @@ use std::cell::RefCell;
 pub struct Tape<'p> {
     shared: &'p [Real],
     memory: RefCell<Memory>,
-    thrifty: bool,
+    rematerialise: bool,
 }
 
 impl<'p> Tape<'p> {
     /// A new recording in old memory. `shared` are the parameters (see [`crate::Params`]); `&[]` where there are none.
     pub fn new(mut memory: Memory, shared: &'p [Real]) -> Self {
         memory.clear();
-        Self { shared, memory: RefCell::new(memory), thrifty: false }
+        Self { shared, memory: RefCell::new(memory), rematerialise: false }
     }
 
-    /// The same tape, but with `yes` it is short of memory: what can be computed again in the backward sweep is not kept. The results are the same.
-    pub fn thrifty(mut self, yes: bool) -> Self {
-        self.thrifty = yes;
+    /// The same tape. With `yes`, operations that can rematerialise intermediate values in the backward sweep do not save them: less memory for
+    /// more arithmetic, and the same results to the bit.
+    pub fn rematerialise(mut self, yes: bool) -> Self {
+        self.rematerialise = yes;
         self
     }
 
-    /// Whether it is short of memory.
-    pub fn is_thrifty(&self) -> bool {
-        self.thrifty
+    /// Whether operations are to rematerialise values instead of saving them.
+    pub fn rematerialises(&self) -> bool {
+        self.rematerialise
     }
 
     /// Ends the recording; the memory goes on to the backward sweep or to the next recording.
@@ -55,10 +57,10 @@ impl<'p> Tape<'p> {
         self.leaf(shape.into(), values, true, true)
     }
 
-    fn leaf(&self, shape: Shape, values: &[Real], stands: bool, wants_bar: bool) -> Var<'_> {
+    fn leaf(&self, shape: Shape, values: &[Real], invariant: bool, wants_bar: bool) -> Var<'_> {
         assert_eq!(shape.count(), values.len(), "a leaf of shape {shape:?} was given {} numbers", values.len());
         let mut memory = self.memory.borrow_mut();
-        let (id, room) = memory.leaf(shape, stands, wants_bar);
+        let (id, room) = memory.leaf(shape, invariant, wants_bar);
         room.copy_from_slice(values);
         self.var(id)
     }
@@ -66,9 +68,7 @@ impl<'p> Tape<'p> {
     /// A constant of zeros.
     pub fn zeros<'t>(&'t self, shape: impl Into<Shape>) -> Var<'t> {
         let (shape, mut memory) = (shape.into(), self.memory.borrow_mut());
-        let lent = Lent { arena: &[], standing: memory.standing(), shared: &[] };
-        let leaf = |node: &Node| matches!(node.home, Home::Standing { .. }) && node.op.is_none() && node.shape == shape;
-        let id = memory.known(|node| leaf(node) && lent.value(node).iter().all(|&z| z == 0.0)).unwrap_or_else(|| {
+        let id = memory.own().find(&Expression::Zeros(shape)).unwrap_or_else(|| {
             let (id, room) = memory.leaf(shape, true, false);
             room.fill(0.0);
             id
@@ -76,15 +76,14 @@ impl<'p> Tape<'p> {
         self.var(id)
     }
 
-    /// A piece of the shared parameters, from `start` on. With `wants_bar` its cotangent adds up in [`crate::Bars::shared`].
+    /// A piece of the shared parameters, from `start` on. With `wants_bar` its cotangent adds up in [`crate::Adjoints::shared`].
     pub fn parameter<'t>(&'t self, start: usize, shape: impl Into<Shape>, wants_bar: bool) -> Var<'t> {
         let shape = shape.into();
-        assert!(start + shape.count() <= self.shared.len(), "parameter {start}+{shape:?} of {}", self.shared.len());
+        let end = start.saturating_add(shape.count());
+        assert!(end <= self.shared.len(), "parameter {start}+{shape:?} of {}", self.shared.len());
         let bar = wants_bar.then_some(start);
         let mut memory = self.memory.borrow_mut();
-        let same =
-            |node: &Node| matches!(node.home, Home::Shared { start: s } if s == start) && node.shape == shape && node.bar == bar;
-        let id = memory.known(same).unwrap_or_else(|| {
+        let id = memory.own().find(&Expression::Parameter { start, shape, bar }).unwrap_or_else(|| {
             let home = Home::Shared { start };
             memory.push(Node { op: None, inputs: [0; MAX_INPUTS], count: 0, shape, home, bar, scratch: 0 })
         });
@@ -94,11 +93,15 @@ impl<'p> Tape<'p> {
     /// Computes an operation and remembers it for the backward sweep.
     ///
     /// # Panics
-    /// With more than [`MAX_INPUTS`] inputs, or where the operation refuses their shapes.
+    /// With more than [`MAX_INPUTS`] inputs, with a variable of another tape, or where the operation refuses the shapes.
     pub fn record<'t, const N: usize>(&'t self, op: impl Into<Recorded>, inputs: [Var<'t>; N]) -> Var<'t> {
         const { assert!(N <= MAX_INPUTS) };
+        let op = op.into();
+        // Variables borrow their tape, so its address is its identity.
+        let ours = inputs.iter().all(|x| std::ptr::addr_eq(x.tape(), self));
+        assert!(ours, "{}: a variable of another tape; all inputs must be on the tape that records", op.op().name());
         let ids = inputs.map(|v| v.id());
-        self.var(self.memory.borrow_mut().record(self.shared, op.into(), &ids))
+        self.var(self.memory.borrow_mut().record(self.shared, op, &ids))
     }
 
     pub(crate) fn detach(&self, id: VarId) -> Var<'_> {
@@ -106,14 +109,14 @@ impl<'p> Tape<'p> {
     }
 
     pub(crate) fn read<T>(&self, id: VarId, reader: impl FnOnce(&[Real]) -> T) -> T {
-        if !self.stands(id) {
+        if !self.is_loop_invariant(id) {
             self.memory.borrow_mut().read = true;
         }
         reader(self.memory.borrow().value(self.shared, id))
     }
 
-    pub(crate) fn stands(&self, id: VarId) -> bool {
-        !matches!(self.memory.borrow().nodes()[id.0 as usize].home, Home::Arena { .. })
+    pub(crate) fn is_loop_invariant(&self, id: VarId) -> bool {
+        self.memory.borrow().nodes()[id.0 as usize].is_loop_invariant()
     }
 
     pub(crate) fn shape(&self, id: VarId) -> Shape {

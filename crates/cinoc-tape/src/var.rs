@@ -186,11 +186,12 @@ impl<'t> Var<'t> {
         self.tape.record(Dense { activation, first }, [layer.w, layer.b, layer.w_t, self])
     }
 
-    /// A layer on two inputs side by side, as if joined along the last axis. Where `other` stands, so does its product, which then comes first.
+    /// A layer on two inputs side by side, as if joined along the last axis. Where `other` is loop-invariant, so is its product with the weights:
+    /// it is then an operation of its own, computed once for all replays, and the other product is added to it.
     pub fn dense_with(self, other: Var<'t>, layer: Layer<'t>, activation: Activation) -> Var<'t> {
         let (here, there, wanted) = (self.shape().last(), other.shape().last(), layer.w.shape());
         assert_eq!(here + there, wanted.rows(), "dense: inputs of {here} and {there} numbers, weights {wanted:?}");
-        if !other.stands() {
+        if !other.is_loop_invariant() {
             return self.tape.record(Dense { activation, first: 0 }, [layer.w, layer.b, layer.w_t, self, other]);
         }
         let b = other.dense_from(here, layer, Activation::Linear);
@@ -203,9 +204,9 @@ impl<'t> Var<'t> {
         self.tape.record(PlacedDense { activation }, [w, b, w_t, self])
     }
 
-    /// Whether it is the same in all replays: it follows from constants and parameters alone.
-    pub fn stands(self) -> bool {
-        self.tape.stands(self.id)
+    /// Whether it is loop-invariant, the same in all replays: it follows from constants and parameters alone.
+    pub fn is_loop_invariant(self) -> bool {
+        self.tape.is_loop_invariant(self.id)
     }
 
     /// A layer on normalised inputs, `tanh(soft(x)·w + b)`, fused.

@@ -39,7 +39,7 @@ fn kinks_have_derivative_zero() {
         let x = tape.input([1], &zero[0].1);
         let (x, y) = (x.id(), f(x));
         let memory = tape.into_memory();
-        let mut bars = cinoc_tape::Bars::default();
+        let mut bars = cinoc_tape::Adjoints::default();
         bars.start(&memory, 0);
         bars.seed(&memory, y, &[1.0]);
         memory.backward(&[], &mut bars);
@@ -129,7 +129,7 @@ fn pieces_count_as_joined() {
                 match way {
                     0 => x[0].join(x[1]).dense(layer, Activation::Tanh),
                     1 => x[0].dense_with(x[1], layer, Activation::Tanh),
-                    // The second product first, as where it stands.
+                    // The second product first, as where it is loop-invariant.
                     _ => {
                         let b = x[1].dense_from(2, layer, Activation::Linear);
                         x[0].dense_from(0, Layer { b, ..layer }, Activation::Tanh)

@@ -1,7 +1,7 @@
 //! A replayed recording gives what recording once more gives.
 
 use cinoc_tape::check::noise;
-use cinoc_tape::{Bars, Memory, Real, Tape, VarId};
+use cinoc_tape::{Adjoints, Memory, Real, Tape, VarId};
 
 /// Records a small graph with every kind of leaf; returns its memory and the names of `x`, a constant and the result.
 fn record(x: &[Real], c: &[Real], look: bool) -> (Memory, [VarId; 3]) {
@@ -17,7 +17,7 @@ fn record(x: &[Real], c: &[Real], look: bool) -> (Memory, [VarId; 3]) {
 }
 
 fn gradient(memory: &Memory, [x, _, y]: [VarId; 3]) -> (Vec<Real>, Vec<Real>) {
-    let mut bars = Bars::default();
+    let mut bars = Adjoints::default();
     bars.start(memory, 0);
     bars.seed(memory, y, &[1.0]);
     memory.backward(&[], &mut bars);
@@ -47,19 +47,19 @@ fn a_recording_that_was_looked_at_may_depend_on_its_values() {
 }
 
 #[test]
-fn what_stands_is_swept_once_for_all_replays() {
+fn loop_invariant_nodes_are_swept_once_for_all_replays() {
     let theta = noise(4, 6);
     let record = |x: &[Real]| {
         let tape = Tape::new(Memory::default(), &theta);
         let (x, place, w) = (tape.input([4], x), tape.constant([4], &[0.1, 0.2, 0.3, 0.4]), tape.parameter(0, [4], true));
-        let stands = (place * w).tanh();
-        let y = (x * stands + stands.stop_gradient()).square().sum();
-        let ids = [x.id(), stands.id(), y.id()];
+        let fixed = (place * w).tanh();
+        let y = (x * fixed + fixed.stop_gradient()).square().sum();
+        let ids = [x.id(), fixed.id(), y.id()];
         (tape.into_memory(), ids)
     };
     let all: Vec<Vec<Real>> = (1..4).map(|seed| noise(4, seed)).collect();
     // Every one recorded and swept on its own.
-    let (mut alone, mut values) = (Bars::default(), Vec::new());
+    let (mut alone, mut values) = (Adjoints::default(), Vec::new());
     for x in &all {
         let (memory, [_, _, y]) = record(x);
         alone.start(&memory, 4);
@@ -67,22 +67,60 @@ fn what_stands_is_swept_once_for_all_replays() {
         memory.backward(&theta, &mut alone);
         values.push(memory.value(&theta, y).to_vec());
     }
-    // One recording, two replays, one sweep through what stands; twice, as nothing of the first time must stay.
-    let mut together = Bars::default();
+    // One recording, two replays, one sweep through the loop-invariant nodes; twice, as nothing of the first time must stay.
+    let mut together = Adjoints::default();
     for _ in 0..2 {
-        let (first, [x, stands, y]) = record(&all[0]);
+        let (first, [x, fixed, y]) = record(&all[0]);
         let mut replays = [Memory::default(), Memory::default()];
         replays.iter_mut().zip(&all[1..]).for_each(|(memory, values)| memory.replay(&first, &theta, [(x, values.as_slice())]));
         together.clear_shared();
         for (memory, value) in [&replays[1], &replays[0], &first].into_iter().zip(values.iter().rev()) {
             assert_eq!(memory.value(&theta, y), value);
-            assert_eq!(memory.value(&theta, stands).as_ptr(), first.value(&theta, stands).as_ptr());
+            assert_eq!(memory.value(&theta, fixed).as_ptr(), first.value(&theta, fixed).as_ptr());
             together.start(memory, 4);
             together.seed(memory, y, &[1.0]);
             memory.backward_before(&theta, &mut together, None);
         }
-        first.backward_standing(&theta, &mut together);
+        first.backward_loop_invariant(&theta, &mut together);
         let close = |(a, b): (&Real, &Real)| (a - b).abs() < 1e-5 * b.abs();
         assert!(together.shared.iter().zip(&*alone.shared).all(close), "{:?} {:?}", &*together.shared, &*alone.shared);
+    }
+}
+
+/// A recording with a loop-invariant node `f(place·w)`, `ticks` times multiplied by `x` and added up.
+fn with_invariant(theta: &[Real], place: &[Real], sine: bool, ticks: usize) -> (Memory, VarId) {
+    let tape = Tape::new(Memory::default(), theta);
+    let (x, place) = (tape.input([4], &[1.0; 4]), tape.constant([4], place));
+    let mut y = x;
+    for _ in 0..ticks {
+        let product = place * tape.parameter(0, [4], true);
+        y = y * if sine { product.sin() } else { product.tanh() } + tape.zeros([4]);
+    }
+    let y = y.sum().id();
+    (tape.into_memory(), y)
+}
+
+#[test]
+fn sweeps_are_added_up_only_over_the_same_loop_invariant_nodes() {
+    let (theta, place) = (noise(4, 6), noise(4, 7));
+    let (memory, _) = with_invariant(&theta, &place, false, 2);
+    let same = |place: &[Real], sine: bool, ticks: usize| memory.sweeps_with(&with_invariant(&theta, place, sine, ticks).0);
+    assert!(same(&place, false, 2));
+    assert!(same(&place, false, 1), "a shorter recording has the same loop-invariant nodes");
+    assert!(!same(&noise(4, 8), false, 2), "another constant");
+    assert!(!same(&place, true, 2), "another operation with as many numbers");
+    assert!(!memory.sweeps_with(&Memory::default()), "no recording at all");
+}
+
+#[test]
+#[should_panic(expected = "the same loop-invariant nodes")]
+fn sweeps_over_other_loop_invariant_nodes_must_be_ended_first() {
+    let (theta, place) = (noise(4, 6), noise(4, 7));
+    let mut bars = Adjoints::default();
+    for sine in [false, true] {
+        let (memory, y) = with_invariant(&theta, &place, sine, 1);
+        bars.start(&memory, 4);
+        bars.seed(&memory, y, &[1.0]);
+        memory.backward_before(&theta, &mut bars, None);
     }
 }

@@ -1,10 +1,10 @@
 //! A control problem: physics, agents and what is wanted, ready to be rolled out; and how a problem is defined.
 
+use crate::Error;
 use crate::recipe::Recipe;
 use crate::settings::Settings;
 use crate::swarm::Swarm;
 use crate::task::Task;
-use crate::Error;
 use cinoc_pde::Stepper;
 
 /// A control problem, ready to be rolled out.

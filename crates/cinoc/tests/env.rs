@@ -52,7 +52,9 @@ fn steps_are_the_ticks_of_a_rollout() {
 /// However strong an action is, and wherever it was decided, limits hold; the dead do nothing; nobody enters a disc.
 #[test]
 fn limits_hold_for_every_action() {
-    for (name, changes) in [("heat1d", &[][..]), ("heat2d_obstacles", &["obstacles.safety=true"]), ("ks1d", &[]), ("density2d", &[])] {
+    for (name, changes) in
+        [("heat1d", &[][..]), ("heat2d_obstacles", &["obstacles.safety=true"]), ("ks1d", &[]), ("density2d", &[])]
+    {
         let problem = parts(&config(name, &[&["physics.ticks=40"][..], changes].concat())).problem;
         let (agents, k) = (problem.agents, problem.swarm.action_width());
         let mut env = env(&problem, 2, agents);
@@ -106,7 +108,8 @@ fn an_episode_begins_where_it_is_told_to() {
     let problem = parts(&config("heat1d", &["physics.ticks=4"])).problem;
     let mut env = Env::new(problem.clone(), 1, 3, Threads::one()).expect("a small environment");
     let start: Vec<Real> = (0..100).map(|i| (i as Real * 0.3).sin()).collect();
-    let own = Beginning { start: start.clone(), target: vec![0.5; 100], places: vec![0.1, 0.2, 0.7], deaths: vec![(2, 1)], noise: 0 };
+    let own =
+        Beginning { start: start.clone(), target: vec![0.5; 100], places: vec![0.1, 0.2, 0.7], deaths: vec![(2, 1)], noise: 0 };
     env.reset(&[true], &mut |_| own.clone());
     assert!(env.field(0) == start && env.target(0) == vec![0.5; 100] && env.positions(0) == [0.1, 0.2, 0.7]);
     let actions = vec![1.0; env.actions()];
@@ -212,7 +215,8 @@ fn memory_has_its_part_in_the_gradient() {
         let (step, limit) = if cfg!(feature = "f64") { (1e-5, 1e-6) } else { (1e-2, 3e-2) };
         let weights = params.iter().find(|(name, ..)| *name == "memory.w").expect("a piece").2.to_vec();
         let mut at = |side: f64| {
-            let moved: Vec<Real> = weights.iter().zip(&memory).map(|(w, g)| w + (side * step * *g as f64 / norm) as Real).collect();
+            let moved: Vec<Real> =
+                weights.iter().zip(&memory).map(|(w, g)| w + (side * step * *g as f64 / norm) as Real).collect();
             assert!(params.set("memory.w", &moved));
             gradient(&params, 1, false).0
         };

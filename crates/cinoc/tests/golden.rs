@@ -8,7 +8,7 @@ use cinoc::rollout::{Control, Loss, Outcome, Rollout, Wanted};
 use cinoc::swarm::{Features, Observation, Patch, Seen};
 use cinoc::task::Status;
 use cinoc::{Real, Registry};
-use cinoc_tape::{Bars, Memory, Tape};
+use cinoc_tape::{Adjoints, Memory, Tape};
 use common::paper;
 use npyz::npz::NpzArchive;
 use std::fs::File;
@@ -247,7 +247,11 @@ fn density2d() {
     open_loop("density2d", "open5", &[]);
     open_loop("density2d", "open5_backward", &["physics.scheme=\"backward\""]);
     closed_loop("density2d", "closed_concat", &["policy.convolutions=[4, 6]"]);
-    closed_loop("density2d", "closed_patch", &["policy.convolutions=[4, 6]", "observe.view=\"patch\"", "policy.stride=1", "policy.branch=[32]"]);
+    closed_loop(
+        "density2d",
+        "closed_patch",
+        &["policy.convolutions=[4, 6]", "observe.view=\"patch\"", "policy.stride=1", "policy.branch=[32]"],
+    );
 }
 
 #[test]
@@ -260,7 +264,8 @@ fn parameter_count() {
 /// The policy alone, with a convolutional branch: raw actions, and what a cotangent of theirs pulls back to.
 #[test]
 fn convolutional_branch() {
-    for (group, fusion, stride) in [("concat", Fusion::Concat, 1), ("product", Fusion::Product, 1), ("stride", Fusion::Concat, 2)] {
+    for (group, fusion, stride) in [("concat", Fusion::Concat, 1), ("product", Fusion::Product, 1), ("stride", Fusion::Concat, 2)]
+    {
         let mut golden = Golden::open("policy", group);
         let (shape, obs) = golden.real("obs");
         let &[agents, height, width, channels] = &shape[..] else { panic!("images {shape:?}") };
@@ -283,7 +288,7 @@ fn convolutional_branch() {
         }
         let mut first = None;
         for thrifty in [false, true] {
-            let tape = Tape::new(Memory::default(), params.shared()).thrifty(thrifty);
+            let tape = Tape::new(Memory::default(), params.shared()).rematerialise(thrifty);
             let seen = Observation {
                 view: Seen::Patches(tape.input([1, agents, features.patch.count()], &obs)),
                 position: tape.input([1, agents, features.position], &feats),
@@ -292,7 +297,7 @@ fn convolutional_branch() {
             let raw = policy.act(&params.leaves(&tape, true), &seen, &Context::default()).raw.id();
             let memory = tape.into_memory();
             golden.compare("raw", memory.value(params.shared(), raw));
-            let mut bars = Bars::default();
+            let mut bars = Adjoints::default();
             bars.start(&memory, params.theta().len());
             bars.seed(&memory, raw, &golden.real("bar").1);
             memory.backward(params.shared(), &mut bars);

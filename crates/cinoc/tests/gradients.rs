@@ -2,10 +2,10 @@
 
 mod common;
 
+use cinoc::Real;
 use cinoc::inspect;
 use cinoc::random::{Rng, Stream, Use};
 use cinoc::rollout::{Control, Loss, Rollout, Wanted};
-use cinoc::Real;
 use common::{config, names, problem};
 
 #[test]
@@ -75,8 +75,17 @@ fn a_longer_domain_is_the_same_domain_scaled() {
     let one = problem("heat1d", &["physics.ticks=20"]);
     let two = problem(
         "heat1d",
-        &["physics.ticks=20", "physics.length=2", "physics.nu=0.8", "swarm.sigma=0.2", "swarm.v_limit=4", "observe.window=0.16",
-          "data.start_length=0.4", "data.target_length=0.8", "cost.radius=0.1"],
+        &[
+            "physics.ticks=20",
+            "physics.length=2",
+            "physics.nu=0.8",
+            "swarm.sigma=0.2",
+            "swarm.v_limit=4",
+            "observe.window=0.16",
+            "data.start_length=0.4",
+            "data.target_length=0.8",
+            "cost.radius=0.1",
+        ],
     );
     let policy = common::parts(&config("heat1d", &[])).policy;
     let params = policy.init(&mut Rng::new(1, Stream::Init, 0));

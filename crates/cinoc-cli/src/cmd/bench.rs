@@ -53,7 +53,8 @@ impl Args {
         if self.operations {
             return operations(parts, self.threads, self.updates.max(1), self.json);
         }
-        let (name, batch, agents, ticks) = (parts.problem.name.clone(), parts.train.batch, parts.problem.agents, parts.problem.ticks);
+        let (name, batch, agents, ticks) =
+            (parts.problem.name.clone(), parts.train.batch, parts.problem.agents, parts.problem.ticks);
         let timing = inspect::timing(parts, self.threads, self.updates.max(1))?;
         let (update, forward) = (median(&timing.update), median(&timing.forward));
         let floor = 1e3 * timing.flops / timing.peak;

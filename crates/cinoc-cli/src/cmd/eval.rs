@@ -50,7 +50,9 @@ impl Args {
             && self.instances.start.is_none()
         {
             let most = attractor.size(Use::Test);
-            bail!("each seed has {most} held-out states; ask for --instances {most} or fewer, or for more with --set data.test_states={instances}");
+            bail!(
+                "each seed has {most} held-out states; ask for --instances {most} or fewer, or for more with --set data.test_states={instances}"
+            );
         }
         let request = self.instances.request(&problem, 1, instances)?;
         let threads = Threads::new(self.threads)?;

@@ -5,8 +5,8 @@ mod screen;
 use super::{PresetName, Settings, data, short};
 use crate::out::{note, say};
 use anyhow::{Result, anyhow, bail};
-use cinoc::run::{LAST, MODEL, Origin, Run, Saved};
 use cinoc::random::Use;
+use cinoc::run::{LAST, MODEL, Origin, Run, Saved};
 use cinoc::settings::Overlay;
 use cinoc::threads::Threads;
 use cinoc::{Config, Error, Registry};
@@ -107,7 +107,8 @@ impl Args {
             return Ok(Run::start(registry, &folder, origin, threads)?);
         }
         // A file has all settings of the run it was written for.
-        let whole = if self.file() { Some(self.settings(self.preset.unwrap_or(PresetName::Tuned)).config(registry)?) } else { None };
+        let whole =
+            if self.file() { Some(self.settings(self.preset.unwrap_or(PresetName::Tuned)).config(registry)?) } else { None };
         let problem = whole.as_ref().map(Config::problem).or(self.problem.as_deref());
         let folder = self.folder(problem)?;
         let saved = Saved::open(registry, &folder)?;

@@ -23,7 +23,8 @@ impl Diffuse {
     /// # Panics
     /// On a periodic grid, one that is not two-dimensional, or with a rate outside [0, ¼], where the step is not stable.
     pub fn new(grid: &Grid, rate: f64) -> Self {
-        assert!(!grid.periodic && grid.dimensions() == 2, "this diffusion is for planes with walls");
+        grid.assert_dimensions("the diffusion of a density", &[2]);
+        grid.assert_ends("the diffusion of a density", false);
         assert!((0.0..=0.25).contains(&rate), "diffusion per step in grid units must be from 0 to 0.25, not {rate}");
         Self { rate: rate as Real, frame: Frame::new(grid.nodes[0], grid.nodes[1]) }
     }
@@ -68,7 +69,7 @@ impl Op for Diffuse {
                         for j in (0..ny).step_by(LANES) {
                             let mut spread = self.stencil(framed, i, j);
                             for l in 0..LANES {
-                                // A comparison that keeps what is no number, so that an episode that broke down is seen to.
+                                // A comparison that keeps NaN, so that a field that has blown up is noticed.
                                 spread[l] = if spread[l] < NOTHING { 0.0 } else { spread[l] };
                             }
                             store(y, j, spread, true);

@@ -23,7 +23,7 @@ impl Displacement {
     /// # Panics
     /// On a grid that is not two-dimensional.
     pub fn new(grid: &Grid, drift: [f64; 2]) -> Self {
-        assert_eq!(grid.dimensions(), 2, "a displacement is for planes");
+        grid.assert_dimensions("a displacement", &[2]);
         Self {
             drift: drift.map(|d| d as Real),
             inverse: [0, 1].map(|axis| (1.0 / grid.spacing(axis)) as Real),
@@ -41,7 +41,7 @@ impl Displacement {
             x[l] = (x[l] + self.drift[0]) * self.inverse[0];
             y[l] = (y[l] + self.drift[1]) * self.inverse[1];
             let square = x[l] * x[l] + y[l] * y[l];
-            // A comparison that keeps what is no number, so that an episode that broke down is seen to.
+            // A comparison that keeps NaN, so that a field that has blown up is noticed.
             factor[l] = if square <= LONGEST * LONGEST { 1.0 } else { LONGEST / square.sqrt() };
         }
         ([x, y], factor)

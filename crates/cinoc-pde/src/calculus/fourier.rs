@@ -23,7 +23,7 @@ pub struct Fourier {
 
 impl Fourier {
     /// # Panics
-    /// On grids with walls, with more than two dimensions, or with an odd number of nodes along an axis.
+    /// On grids with walls, with other than one or two dimensions, or with an odd number of nodes along an axis.
     pub fn new(grid: &Grid) -> Self {
         let transform = Transform::new(grid);
         let modes = modes(&grid.nodes);
@@ -135,6 +135,6 @@ fn modes(nodes: &[usize]) -> Vec<Vec<i64>> {
     match *nodes {
         [n] => (0..=n / 2).map(|j| vec![j as i64]).collect(),
         [n, m] => (0..n).flat_map(|i| (0..=m / 2).map(move |j| vec![signed(i, n), j as i64])).collect(),
-        _ => panic!("a spectrum needs one or two dimensions, not {}", nodes.len()),
+        _ => unreachable!("`Transform` has refused grids of {} dimensions", nodes.len()),
     }
 }

@@ -22,7 +22,7 @@ impl Moments {
     /// # Panics
     /// On a grid that is not two-dimensional.
     pub fn new(grid: &Grid) -> Self {
-        assert_eq!(grid.dimensions(), 2, "moments are for planes");
+        grid.assert_dimensions("moments of a density", &[2]);
         Self { x: grid.positions(0), y: grid.positions(1) }
     }
 

@@ -2,11 +2,9 @@
 
 use super::Tridiagonal;
 use crate::{Grid, Real};
+use cinoc_tape::kernel::chunk::LANES;
 use cinoc_tape::kernel::vectorise;
 use cinoc_tape::{Cotangents, Inputs, Op, Shape};
-
-/// Rows that are swept together along y.
-const LANES: usize = 16;
 
 /// Nodes of a row that are moved to their columns before the next row has its turn: as many as stay in the cache, where rows a power of two
 /// apart compete for the same few places.
@@ -32,9 +30,10 @@ pub struct PeacemanRachford {
 
 impl PeacemanRachford {
     /// # Panics
-    /// On a periodic or one-dimensional grid, or with fewer than four nodes along an axis.
+    /// On a periodic grid, one that is not two-dimensional, or with fewer than four nodes along an axis.
     pub fn new(grid: &Grid, nu: f64, dt: f64) -> Self {
-        assert!(!grid.periodic && grid.dimensions() == 2, "alternating directions need a rectangle with walls");
+        grid.assert_dimensions("the scheme of alternating directions", &[2]);
+        grid.assert_ends("the scheme of alternating directions", false);
         let nodes = [grid.nodes[0], grid.nodes[1]];
         assert!(nodes.iter().all(|&n| n >= 4), "alternating directions need four nodes along each axis, not {nodes:?}");
         let rates = [0, 1].map(|axis| nu * dt / grid.spacing(axis).powi(2));
@@ -73,7 +72,7 @@ impl PeacemanRachford {
         self.along[0].solve_columns(&mut field[ny..(nx - 1) * ny], ny);
     }
 
-    /// `(1 − ½δy)⁻¹` in place: sixteen rows side by side make the columns of the same sweep.
+    /// `(1 − ½δy)⁻¹` in place: [`LANES`] rows side by side make the columns of the same sweep.
     #[inline(always)]
     fn solve_y(&self, field: &mut [Real], columns: &mut [Real]) {
         let [nx, ny] = self.nodes;
@@ -89,7 +88,7 @@ impl PeacemanRachford {
     }
 }
 
-/// Calls `f` with each inner node of up to sixteen rows and its place in the columns, tile by tile.
+/// Calls `f` with each inner node of up to [`LANES`] rows and its place in the columns, tile by tile.
 #[inline(always)]
 fn transpose(rows: &mut [Real], ny: usize, columns: &mut [[Real; LANES]], f: impl Fn(&mut Real, &mut Real)) {
     for (tile, columns) in columns.chunks_mut(TILE).enumerate() {

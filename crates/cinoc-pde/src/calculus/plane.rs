@@ -45,14 +45,17 @@ impl Plane {
         Self { nodes, points, along_x, along_y: [Fft::padded(nodes[1]), Fft::cut(nodes[1])] }
     }
 
-    /// Whether a grid is of such a kind.
+    /// Whether a grid is of such a kind: two axes, with numbers of nodes that 32 divides.
+    ///
+    /// The transforms themselves take any length. It is the panels that do not: sixteen of the nx/2 modes along x make one, so 32 must divide nx;
+    /// and so do sixteen of the 3·ny/2 columns of the finer grid, so 32 must divide ny. So 64 and 96 fit, 48 and 80 do not.
     pub fn fits(nodes: &[usize]) -> bool {
-        matches!(nodes, [nx, ny] if nx.is_multiple_of(2 * WIDTH) && ny.is_multiple_of(2 * WIDTH))
+        nodes.len() == 2 && nodes.iter().all(|&n| n > 0 && n.is_multiple_of(2 * WIDTH))
     }
 
     fn check(nodes: [usize; 2], points: [usize; 2]) {
         let fits = nodes[0].is_multiple_of(2 * WIDTH) && points[1].is_multiple_of(WIDTH) && nodes[1].is_multiple_of(2);
-        assert!(fits && nodes[0] > 0 && nodes[1] > 0, "32 must divide the number of nodes, {nodes:?}");
+        assert!(fits && nodes[0] > 0 && nodes[1] > 0, "32 must divide the number of nodes along each axis, {nodes:?}");
     }
 
     fn padding(&self) -> bool {

@@ -19,9 +19,10 @@ pub struct ThetaStep {
 
 impl ThetaStep {
     /// # Panics
-    /// On a periodic or two-dimensional grid, or with fewer than four nodes.
+    /// On a periodic grid, one that is not one-dimensional, or with fewer than four nodes.
     pub fn new(grid: &Grid, nu: f64, dt: f64, theta: f64) -> Self {
-        assert!(!grid.periodic && grid.dimensions() == 1, "a step between two walls needs an interval with walls");
+        grid.assert_dimensions("a step between two walls", &[1]);
+        grid.assert_ends("a step between two walls", false);
         let nodes = grid.count();
         assert!(nodes >= 4, "a step between two walls needs four nodes, not {nodes}");
         let r = nu * dt / grid.spacing(0).powi(2);

@@ -37,7 +37,7 @@ impl Transform {
     /// Values at the nodes of `grid`.
     ///
     /// # Panics
-    /// On grids with walls, and where an axis has an odd number of nodes.
+    /// On grids with walls, with other than one or two dimensions, and where an axis has an odd number of nodes.
     pub fn new(grid: &Grid) -> Self {
         Self::with_points(grid, 1, 1)
     }
@@ -45,17 +45,17 @@ impl Transform {
     /// Values on a grid with half as many nodes again along each axis: products of two fields are free of aliasing there (3/2 rule).
     ///
     /// # Panics
-    /// On grids with walls, and where an axis has a number of nodes that 4 does not divide.
+    /// On grids with walls, with other than one or two dimensions, and where an axis has a number of nodes that 4 does not divide.
     pub fn padded(grid: &Grid) -> Self {
         Self::with_points(grid, 3, 2)
     }
 
     fn with_points(grid: &Grid, times: usize, over: usize) -> Self {
-        assert!(grid.periodic && grid.dimensions() <= 2, "a spectrum needs a periodic grid of one or two dimensions");
-        let fine = |n: usize| {
-            assert!((n * times).is_multiple_of(2 * over), "{n} nodes cannot become {n}·{times}/{over}, an even number");
-            n * times / over
-        };
+        grid.assert_dimensions("a spectrum", &[1, 2]);
+        grid.assert_ends("a spectrum", true);
+        // Both grids must have an even number of nodes.
+        grid.assert_divisible(if over == 1 { "a spectrum" } else { "a spectrum on a finer grid (3/2 rule)" }, 2 * over);
+        let fine = |n: usize| n / over * times;
         let (modes, points) = match grid.nodes[..] {
             [n] => ([1, n], [1, fine(n)]),
             [n, m] => ([n, m], [fine(n), fine(m)]),

@@ -37,7 +37,7 @@ struct Felt {
     by_y: [Real; LANES],
 }
 
-/// Shares of a node's lower neighbour, itself and its upper neighbour. A displacement that is no number makes the share so.
+/// Shares of a node's lower neighbour, itself and its upper neighbour. A displacement of NaN gives a share of NaN.
 #[inline(always)]
 fn shares(s: Real) -> [Real; 3] {
     [if s < 0.0 { -s } else { 0.0 }, 1.0 - s.abs(), if s > 0.0 { s } else { 0.0 }]
@@ -56,7 +56,8 @@ impl Transport {
     /// # Panics
     /// On a periodic grid or one that is not two-dimensional.
     pub fn new(grid: &Grid, scheme: TransportScheme) -> Self {
-        assert!(!grid.periodic && grid.dimensions() == 2, "transport is for planes with walls");
+        grid.assert_dimensions("transport", &[2]);
+        grid.assert_ends("transport", false);
         Self { scheme, frame: Frame::new(grid.nodes[0], grid.nodes[1]) }
     }
 

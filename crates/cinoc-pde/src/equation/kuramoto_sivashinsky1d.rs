@@ -18,11 +18,17 @@ impl KuramotoSivashinsky1d {
     /// # Panics
     /// Unless the grid is periodic, of one dimension, with an even number of nodes.
     pub fn new(grid: Grid) -> Self {
-        assert!(grid.periodic && grid.dimensions() == 1 && grid.count().is_multiple_of(2), "a ring with an even number of nodes");
+        let who = "the Kuramoto–Sivashinsky equation on a ring";
+        grid.assert_dimensions(who, &[1]);
+        grid.assert_ends(who, true);
+        grid.assert_divisible(who, 2);
         Self { grid }
     }
 
-    /// By Crank–Nicolson for the linear part and explicit Euler for the rest, one substep per step.
+    /// By Crank–Nicolson for the linear part and explicit Euler for the rest, one substep per step. Fast where 16 divides the number of nodes.
+    ///
+    /// # Panics
+    /// As [`new`](Self::new).
     pub fn stepper(grid: Grid, dt: f64) -> SpectralStepper {
         SpectralStepper::new(Self::new(grid), CrankNicolsonEuler, dt, Substeps::Fixed(1))
     }

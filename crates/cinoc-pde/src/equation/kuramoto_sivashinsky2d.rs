@@ -16,16 +16,21 @@ pub struct KuramotoSivashinsky2d {
 
 impl KuramotoSivashinsky2d {
     /// # Panics
-    /// Unless the grid is periodic, of two dimensions, with even numbers of nodes.
+    /// Unless the grid is periodic, of two dimensions, with an even number of nodes along each axis, and not so large that its nodes cannot be
+    /// counted. (A grid that can be counted but not stored fails later, when memory runs out: a step holds some tens of fields.)
     pub fn new(grid: Grid) -> Self {
-        assert!(
-            grid.periodic && grid.dimensions() == 2 && grid.nodes.iter().all(|n| n.is_multiple_of(2)),
-            "a torus, even numbers of nodes"
-        );
+        let who = "the Kuramoto–Sivashinsky equation in the plane";
+        grid.assert_dimensions(who, &[2]);
+        grid.assert_ends(who, true);
+        grid.assert_divisible(who, 2);
+        grid.count();
         Self { grid }
     }
 
-    /// By ETDRK4; one step makes `substeps` substeps and takes `tick` units of time.
+    /// By ETDRK4; one step makes `substeps` substeps and takes `tick` units of time. Fast where 32 divides the number of nodes along each axis.
+    ///
+    /// # Panics
+    /// As [`new`](Self::new), and without a substep.
     pub fn stepper(grid: Grid, tick: f64, substeps: usize) -> SpectralStepper {
         SpectralStepper::new(Self::new(grid), Etdrk4, tick, Substeps::Fixed(substeps))
     }

@@ -33,8 +33,10 @@ impl Vorticity2d {
     /// # Panics
     /// Unless the grid is periodic, of two dimensions, with numbers of nodes that 4 divides.
     pub fn new(grid: Grid, nu: f64) -> Self {
-        let even = grid.nodes.iter().all(|n| n.is_multiple_of(4));
-        assert!(grid.periodic && grid.dimensions() == 2 && even, "a torus with numbers of nodes that 4 divides");
+        let who = "vorticity in the plane";
+        grid.assert_dimensions(who, &[2]);
+        grid.assert_ends(who, true);
+        grid.assert_divisible(who, 4);
         let fourier = Fourier::new(&grid);
         Self { symbols: FACTORS.map(|factor| fourier.odd_symbol(factor)), grid, nu }
     }
@@ -43,7 +45,10 @@ impl Vorticity2d {
     /// never blew up at 0.8 or below, but did at 1.0. Linear theory has the limit 2.83/(π√2) = 0.64 for a flow along the diagonal.
     pub const COURANT: f64 = 0.5;
 
-    /// By the classical Runge–Kutta scheme; one step takes `tick` units of time.
+    /// By the classical Runge–Kutta scheme; one step takes `tick` units of time. Fast where 32 divides the number of nodes along each axis.
+    ///
+    /// # Panics
+    /// As [`new`](Self::new) and [`SpectralStepper::new`].
     pub fn stepper(grid: Grid, nu: f64, tick: f64, substeps: Substeps) -> SpectralStepper {
         SpectralStepper::new(Self::new(grid, nu), Rk4, tick, substeps)
     }
@@ -52,7 +57,7 @@ impl Vorticity2d {
 /// The largest speed, in cells per unit of time.
 fn fastest(grid: &Grid, q1: &[Real], q2: &[Real]) -> Real {
     let square = q1.iter().zip(q2).map(|(a, b)| a * a + b * b);
-    // `max` would drop what is not a number; that must stay.
+    // A comparison that keeps NaN (`max` would drop it), so that a field that has blown up is noticed.
     let most = square.fold(0.0, |most: Real, square| if square <= most { most } else { square });
     most.sqrt() / grid.spacing(0).min(grid.spacing(1)) as Real
 }

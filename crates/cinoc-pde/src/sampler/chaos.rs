@@ -16,9 +16,10 @@ pub fn white_noise(normal: &[f64], size: f64) -> Vec<Real> {
 /// Takes three phases in [0, 2π) and one standard normal number per node.
 ///
 /// # Panics
-/// When the numbers do not fit the grid.
+/// On a grid that is not two-dimensional, or when the numbers do not fit it.
 pub fn waves_with_noise(grid: &Grid, phases: [f64; 3], normal: &[f64]) -> Vec<Real> {
-    assert!(grid.dimensions() == 2 && normal.len() == grid.count(), "{} numbers for {:?} nodes", normal.len(), grid.nodes);
+    grid.assert_dimensions("waves with noise", &[2]);
+    assert!(normal.len() == grid.count(), "{} numbers for {:?} nodes", normal.len(), grid.nodes);
     let unit = grid.wavenumber_units();
     let [x, y] = [0, 1].map(|axis| grid.positions(axis).iter().map(|x| unit[axis] * x).collect::<Vec<f64>>());
     let wave = |i: usize| {
@@ -38,9 +39,10 @@ pub fn waves_with_noise(grid: &Grid, phases: [f64; 3], normal: &[f64]) -> Vec<Re
 /// Takes one standard normal number per node.
 ///
 /// # Panics
-/// When the numbers do not fit the grid.
+/// On a grid that is not two-dimensional, or when the numbers do not fit it.
 pub fn random_vorticity(grid: &Grid, peak: f64, energy: f64, normal: &[f64]) -> Vec<Real> {
-    assert!(grid.dimensions() == 2 && normal.len() == grid.count(), "{} numbers for {:?} nodes", normal.len(), grid.nodes);
+    grid.assert_dimensions("a random vorticity", &[2]);
+    assert!(normal.len() == grid.count(), "{} numbers for {:?} nodes", normal.len(), grid.nodes);
     let fourier = Fourier::new(grid);
     let square = |k: &[f64]| k[0] * k[0] + k[1] * k[1];
     // Just below the Nyquist wavenumber.

@@ -82,7 +82,11 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
 
 impl GaussianProcess {
     /// On the nodes of a grid with correlation length `length`.
+    ///
+    /// # Panics
+    /// On grids with other than one or two dimensions, and as [`plane`](Self::plane).
     pub fn on(grid: &Grid, length: f64) -> Self {
+        grid.assert_dimensions("a Gaussian process", &[1, 2]);
         match grid.dimensions() {
             1 => Self::new(&grid.positions(0), length),
             _ => Self::plane(&grid.positions(0), &grid.positions(1), length),
@@ -90,12 +94,25 @@ impl GaussianProcess {
     }
 
     /// On points `x` with correlation length `length`.
+    ///
+    /// # Panics
+    /// As [`plane`](Self::plane).
     pub fn new(x: &[f64], length: f64) -> Self {
         Self::plane(x, &[0.0], length)
     }
 
     /// On all pairs of points `x` and `y` with correlation length `length`.
+    ///
+    /// Any positive length will do: far below the distance of the points a draw is white noise, far above their extent it is a constant.
+    ///
+    /// # Panics
+    /// Unless the length is positive and finite, there is a point along each axis, and all points are finite.
     pub fn plane(x: &[f64], y: &[f64], length: f64) -> Self {
+        assert!(length > 0.0 && length.is_finite(), "a correlation length must be positive and finite, not {length}");
+        for points in [x, y] {
+            let fit = !points.is_empty() && points.iter().all(|x| x.is_finite());
+            assert!(fit, "a Gaussian process needs at least one point along each axis, and finite ones, not {points:?}");
+        }
         let (x, y) = (Axis::new(x, length), Axis::new(y, length));
         let value = |&(i, j): &(usize, usize)| x.values[i] * y.values[j];
         let least = LEAST * value(&(0, 0));
@@ -199,5 +216,55 @@ mod tests {
             assert!(!edge(i, j) || g[i * ny + j] == 0.0, "the edge at {i},{j}");
         }
         assert!(g.iter().any(|g| g.abs() > 0.1));
+    }
+
+    /// From far below the distance of two nodes to far above the size of the domain.
+    #[test]
+    fn any_positive_length_will_do() {
+        let grids = [
+            Grid::walls(2, 1.0),
+            Grid::walls(100, 1.0),
+            Grid::walls(MANY + 72, 1.0),
+            Grid::plane([20, 13], [1.0, 2.0], false),
+            Grid::plane([64, 64], [1.0, 1.0], false),
+        ];
+        for (grid, decade) in grids.iter().flat_map(|grid| (-12..=12).map(move |half| (grid, half))) {
+            let length = 10f64.powf(0.5 * decade as f64);
+            let process = GaussianProcess::on(grid, length);
+            let normal: Vec<f64> = (0..process.modes()).map(|i| (i as f64 * 1.7).sin()).collect();
+            let (free, bridged) = (process.draw(&normal), process.bridge(&normal));
+            assert!(free.iter().chain(&bridged).all(|g| g.is_finite()), "{:?}, length {length}", grid.nodes);
+            if length < 1e-4 {
+                assert_eq!(process.modes(), grid.count(), "white noise, length {length}");
+            }
+            if length > 1e4 {
+                let size = bridged.iter().fold(0.0, |size: f64, g| size.max(g.abs()));
+                assert!(size < 1e-3, "{:?}, length {length}: {size}", grid.nodes);
+            }
+        }
+        for length in [f64::MIN_POSITIVE, 5e-324, 1e300] {
+            let process = GaussianProcess::on(&grids[1], length);
+            let (modes, points) = (process.modes(), grids[1].count());
+            assert_eq!(modes, if length < 1.0 { points } else { 1 }, "length {length}");
+            assert!(process.draw(&vec![1.0; modes]).iter().all(|g| g.is_finite()), "length {length}");
+        }
+    }
+
+    #[test]
+    fn other_lengths_and_points_are_refused_with_a_sentence() {
+        let message = |work: &(dyn Fn() -> GaussianProcess + std::panic::RefUnwindSafe)| {
+            let panic = std::panic::catch_unwind(|| drop(work())).expect_err("refused");
+            panic.downcast_ref::<String>().cloned().expect("a sentence")
+        };
+        let grid = Grid::walls(10, 1.0);
+        for length in [0.0, -0.1, f64::NAN, f64::INFINITY] {
+            let found = message(&|| GaussianProcess::on(&grid, length));
+            assert!(found.contains("must be positive and finite"), "{length}: {found}");
+        }
+        let found = message(&|| GaussianProcess::on(&Grid::walls(10, crate::Real::INFINITY), 1.0));
+        assert!(found.contains("finite ones"), "{found}");
+        let space = Grid { nodes: vec![4, 5, 6], lengths: vec![1.0; 3], periodic: false };
+        let found = message(&|| GaussianProcess::on(&space, 1.0));
+        assert!(found.contains("dimension 1 or 2, not 3"), "{found}");
     }
 }

@@ -9,8 +9,26 @@ use cinoc_tape::{Cotangents, Inputs, Op, Shape};
 /// States kept per tick at most; between them the backward pass steps once more.
 const MOST_SLOTS: usize = 32;
 
-/// Numbers in front of the kept states: the number of substeps, then air up to a full cache line.
+/// Numbers in front of the kept states, a full cache line so that these are aligned: which plan was chosen (see [`Choice`]), then padding.
 const HEADER: usize = 16;
+
+/// Which of the plans a tick was stepped with; none if it blew up. The backward pass must take the same one.
+///
+/// An operation saves nothing but [`Real`]s, so the index is saved as one. There are at most [`super::MOST_SUBSTEPS`] plans: it is exact.
+#[derive(Clone, Copy)]
+struct Choice(Option<usize>);
+
+impl Choice {
+    const NONE: Real = -1.0;
+
+    fn save(self, header: &mut [Real]) {
+        header[0] = self.0.map_or(Self::NONE, |index| index as Real);
+    }
+
+    fn load(header: &[Real]) -> Self {
+        Self((header[0] != Self::NONE).then_some(header[0] as usize))
+    }
+}
 
 /// A tick under a held force. Inputs: field and force, `[batch, nodes...]`.
 ///
@@ -94,9 +112,13 @@ impl FusedStep {
         }
     }
 
-    /// The plan for a tick that starts at this speed; `None` if even the most substeps are too few.
-    fn plan(&self, speed: Real) -> Option<&Plan<Vec<Real>>> {
-        self.plans.iter().find(|plan| self.substeps.fits(speed, self.tick, plan.substeps))
+    /// The plan for a tick that starts at this speed; none if even the most substeps are too few.
+    fn choose(&self, speed: Real) -> Choice {
+        Choice(self.plans.iter().position(|plan| self.substeps.fits(speed, self.tick, plan.substeps)))
+    }
+
+    fn plan(&self, choice: Choice) -> Option<&Plan<Vec<Real>>> {
+        choice.0.map(|index| &self.plans[index])
     }
 }
 
@@ -134,16 +156,15 @@ impl Op for FusedStep {
         {
             layout.load(f, f_hat, work);
             self.nonlinear.begin(z_in, z, &mut kept[..self.nonlinear.kept()], work);
-            let plan = self.plan(self.nonlinear.speed(kept));
-            let substeps = plan.map_or(0, |plan| plan.substeps);
-            saved[0] = substeps as Real;
-            let Some(plan) = plan else {
+            let choice = self.choose(self.nonlinear.speed(kept));
+            choice.save(saved);
+            let Some(plan) = self.plan(choice) else {
                 y.fill(Real::NAN);
                 continue;
             };
             self.nonlinear.finish(&kept[..self.nonlinear.kept()], f_hat, &mut rates[..size], work);
-            let every = self.every(substeps);
-            for substep in 0..substeps {
+            let every = self.every(plan.substeps);
+            for substep in 0..plan.substeps {
                 if substep.is_multiple_of(every) && !self.single() {
                     saved[HEADER + substep / every * size..][..size].copy_from_slice(z);
                 }
@@ -168,7 +189,7 @@ impl Op for FusedStep {
                 layout.load(y_bar, &mut room.stage_bars[stages * size..], room.work);
                 self.nonlinear.columns(&x[0][part.clone()], room.kept, room.work);
                 self.stages_back(&self.plans[0], &mut room);
-            } else if let Some(plan) = self.plans.iter().find(|plan| plan.substeps == saved[0] as usize) {
+            } else if let Some(plan) = self.plan(Choice::load(saved)) {
                 layout.load(&x[1][part.clone()], room.f_hat, room.work);
                 layout.load(y_bar, &mut room.stage_bars[stages * size..], room.work);
                 let every = self.every(plan.substeps);

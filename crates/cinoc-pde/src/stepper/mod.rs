@@ -42,10 +42,10 @@ pub trait Spectral: Send + Sync {
 /// Into how many substeps a step is divided.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Substeps {
-    /// Always as many.
+    /// Always as many, at least one.
     Fixed(usize),
     /// At the start of each step, and for each field on its own, the smallest power of two from 2 on with which nothing crosses more than this
-    /// share of a cell per substep. Beyond 64 the field is given up: it becomes NaN, which a rollout reports as diverged.
+    /// share of a cell per substep; the share is positive. Beyond 64 the field is given up: it becomes NaN, which a rollout reports as diverged.
     /// The derivative takes the number as given.
     Courant(f64),
 }
@@ -70,7 +70,7 @@ impl SpectralStepper {
     /// One step takes `tick` units of time. Uses the equation's own fast version where there is one.
     ///
     /// # Panics
-    /// With a fast version and a scheme of more than four stages.
+    /// Without a substep, with a Courant number that is not positive, or with a fast version and a scheme of more than four stages.
     pub fn new(equation: impl Spectral + 'static, scheme: impl Scheme, tick: f64, substeps: Substeps) -> Self {
         match equation.fast() {
             None => Self::plain(equation, scheme, tick, substeps),
@@ -88,12 +88,22 @@ impl SpectralStepper {
 
     /// The same with plain operations only: slow, and what the fast version is tested against.
     /// With [`Substeps::Courant`] the fastest field of a batch decides for all.
+    ///
+    /// # Panics
+    /// Without a substep, or with a Courant number that is not positive.
     pub fn plain(equation: impl Spectral + 'static, scheme: impl Scheme, tick: f64, substeps: Substeps) -> Self {
         let fourier = Fourier::new(equation.grid());
         let lambda: Vec<f64> = fourier.wavenumbers().iter().map(|k| equation.linear(k)).collect();
         let store = |all: Vec<f64>| Arc::new(Symbol::real(all.into_iter().map(|c| c as Real).collect()));
         let plans = substeps.counts().map(|n| Plan::new(&scheme, &lambda, tick, n, store)).collect();
         Self { equation: Box::new(equation), tick, substeps, way: Way::Plain(fourier, plans) }
+    }
+
+    /// Whether a step is one fused operation. If not, it is made of plain operations, several times slower, because the equation has no
+    /// fast version or none for this grid: the equations of this crate have one where 16 divides the number of nodes on a ring, and where 32
+    /// divides it along each axis of a torus.
+    pub fn is_fast(&self) -> bool {
+        matches!(self.way, Way::Fused(_))
     }
 
     fn step_plainly<'t>(&self, fourier: &Fourier, plans: &[Plan<Arc<Symbol>>], z: Var<'t>, force: Var<'t>) -> Var<'t> {
@@ -121,16 +131,28 @@ impl SpectralStepper {
 
 impl Substeps {
     /// The numbers to choose from.
+    ///
+    /// # Panics
+    /// If there is nothing to choose.
     fn counts(self) -> impl Iterator<Item = usize> {
-        let (first, last) = if let Self::Fixed(n) = self { (n, n) } else { (2, MOST_SUBSTEPS) };
-        std::iter::successors(Some(first), |n| Some(2 * n)).take_while(move |&n| n <= last)
+        let (first, last) = match self {
+            Self::Fixed(n) => {
+                assert!(n > 0, "a step needs at least one substep; with none, time would stand still");
+                (n, n)
+            }
+            Self::Courant(limit) => {
+                assert!(limit > 0.0, "a Courant number must be positive, not {limit}");
+                (2, MOST_SUBSTEPS)
+            }
+        };
+        std::iter::successors(Some(first), |n| n.checked_mul(2)).take_while(move |&n| n <= last)
     }
 
     fn limit(self) -> Option<f64> {
         if let Self::Courant(limit) = self { Some(limit) } else { None }
     }
 
-    /// Whether `n` substeps are enough; a speed that is not a number meets no limit.
+    /// Whether `n` substeps are enough; with a speed of NaN no number is.
     fn fits(self, speed: Real, tick: f64, n: usize) -> bool {
         self.limit().is_none_or(|limit| speed as f64 * tick / n as f64 <= limit)
     }

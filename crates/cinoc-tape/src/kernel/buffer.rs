@@ -62,7 +62,18 @@ impl From<&[Real]> for Buffer {
     }
 }
 
-/// Rounds an offset up to the start of a line.
+/// Rounds an offset up to the start of a line. Near `usize::MAX`, where there is no such line, the result is still far larger than any array.
 pub fn align(offset: usize) -> usize {
-    offset.next_multiple_of(LINE)
+    offset.saturating_add(LINE - 1) / LINE * LINE
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn offsets_are_rounded_up_and_never_wrap_around() {
+        assert_eq!([0, 1, 15, 16, 17].map(align), [0, 16, 16, 16, 32]);
+        assert!(align(usize::MAX) > isize::MAX as usize);
+    }
 }

@@ -14,6 +14,11 @@ pub fn wide(channels: usize) -> usize {
     align(channels)
 }
 
+/// A product of sizes, `usize::MAX` where no `usize` holds it: no slice is as long, so a check against it fails instead of wrapping around.
+pub(super) fn product<const N: usize>(sizes: [usize; N]) -> usize {
+    sizes.into_iter().fold(1, usize::saturating_mul)
+}
+
 /// Sizes of a convolution with a border of zeros, one pixel wide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sizes {
@@ -37,18 +42,18 @@ impl Sizes {
 
     /// Numbers of an image.
     pub fn image(&self) -> usize {
-        self.height * self.width * self.inputs
+        product([self.height, self.width, self.inputs])
     }
 
     /// Numbers of a result.
     pub fn count(&self) -> usize {
         let (rows, columns) = self.result();
-        rows * columns * self.outputs
+        product([rows, columns, self.outputs])
     }
 
     /// Numbers of an image with its border.
     pub fn padded(&self) -> usize {
-        (self.height + 2) * self.pitch()
+        product([self.height.saturating_add(2), self.width.saturating_add(2), self.inputs])
     }
 
     /// Numbers of one row of an image with its border.
@@ -98,9 +103,13 @@ pub fn forward(sizes: Sizes, padded: &[Real], weights: &[Real], bias: &[Real], r
     let (rows, columns) = sizes.result();
     let width = wide(sizes.outputs);
     assert!(padded.len() >= sizes.padded(), "conv: image of {} numbers for {sizes:?}", padded.len());
-    assert!(weights.len() >= 9 * sizes.inputs * width && bias.len() >= width, "conv: {} weights for {sizes:?}", weights.len());
+    assert!(
+        weights.len() >= product([9, sizes.inputs, width]) && bias.len() >= width,
+        "conv: {} weights for {sizes:?}",
+        weights.len()
+    );
     assert!(y.len() >= sizes.count(), "conv: result of {} numbers for {sizes:?}", y.len());
-    if rows * columns > 0 {
+    if rows > 0 && columns > 0 {
         arch().dispatch(Forward { sizes, padded, weights, bias, relu, y: y.as_mut_ptr() });
     }
 }
@@ -245,5 +254,17 @@ unsafe fn add<S: Simd, const R: usize, const V: usize>(
                 sum[r][v] = lane::fma(simd, x, w[v], sum[r][v]);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[should_panic(expected = "conv: image of 64 numbers")]
+    fn an_image_whose_size_wraps_around_is_too_small() {
+        let sizes = Sizes { height: 2, width: 2, inputs: usize::MAX / 16 + 1, outputs: 1, stride: 1 };
+        forward(sizes, &[0.0; 64], &[0.0; 64], &[0.0; 64], false, &mut [0.0; 64]);
     }
 }

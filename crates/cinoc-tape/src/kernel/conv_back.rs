@@ -1,9 +1,15 @@
 //! The backward pass of a convolution: through the activation, and to the weights and biases.
 
-use super::conv::{Sizes, wide};
+use super::conv::{Sizes, product, wide};
 use super::{arch, lane};
 use crate::Real;
 use pulp::{Simd, WithSimd};
+
+/// Numbers of `rows` × `columns` pixels inside a border.
+fn bordered(rows: usize, columns: usize, border: usize, width: usize) -> usize {
+    let wider = |size: usize| size.saturating_add(border.saturating_mul(2));
+    product([wider(rows), wider(columns), width])
+}
 
 /// `w_bar += Σ over pixels of x·h_bar`: the image `padded`, `h_bar [rows, columns, wide(outputs)]` inside a border of `border` pixels,
 /// `w_bar [9·inputs, wide(outputs)]`.
@@ -14,12 +20,8 @@ pub fn weights_back(sizes: Sizes, padded: &[Real], h_bar: &[Real], border: usize
     let (rows, columns) = sizes.result();
     let width = wide(sizes.outputs);
     assert!(padded.len() >= sizes.padded(), "conv: image of {} numbers for {sizes:?}", padded.len());
-    assert!(
-        h_bar.len() >= (rows + 2 * border) * (columns + 2 * border) * width,
-        "conv: cotangent of {} numbers for {sizes:?}",
-        h_bar.len()
-    );
-    assert!(w_bar.len() >= 9 * sizes.inputs * width, "conv: {} weights for {sizes:?}", w_bar.len());
+    assert!(h_bar.len() >= bordered(rows, columns, border, width), "conv: cotangent of {} numbers for {sizes:?}", h_bar.len());
+    assert!(w_bar.len() >= product([9, sizes.inputs, width]), "conv: {} weights for {sizes:?}", w_bar.len());
     arch().dispatch(WeightsBack { sizes, padded, h_bar, border, w_bar: w_bar.as_mut_ptr() });
 }
 
@@ -120,7 +122,7 @@ pub fn start_back(sizes: Sizes, relu: bool, y: &[Real], y_bar: &[Real], h_bar: &
     let width = wide(sizes.outputs);
     let count = sizes.count();
     assert!(y.len() >= count && y_bar.len() >= count, "conv: results of {} numbers for {sizes:?}", y.len());
-    assert!(h_bar.len() >= (rows + 2 * border) * (columns + 2 * border) * width, "conv: cotangent of {} numbers", h_bar.len());
+    assert!(h_bar.len() >= bordered(rows, columns, border, width), "conv: cotangent of {} numbers", h_bar.len());
     assert!(b_bar.len() >= width, "conv: {} biases for {sizes:?}", b_bar.len());
     arch().dispatch(StartBack { sizes, relu, y, y_bar, h_bar: h_bar.as_mut_ptr(), border, b_bar: b_bar.as_mut_ptr() });
 }

@@ -1,6 +1,6 @@
 //! From contributions to windows to the image they were cut from.
 
-use super::conv::{Sizes, wide};
+use super::conv::{Sizes, product, wide};
 use super::{arch, lane};
 use crate::Real;
 use pulp::{Simd, WithSimd};
@@ -18,8 +18,16 @@ pub fn sheets(sizes: Sizes) -> usize {
 /// When a slice is shorter than its sizes say.
 pub fn spread(sizes: Sizes, products: &[Real], sheets: &mut [Real]) {
     let (rows, columns) = sizes.result();
-    assert!(sheets.len() >= self::sheets(sizes) * sizes.padded(), "conv: sheets of {} numbers for {sizes:?}", sheets.len());
-    assert!(products.len() >= rows * columns * wide(9 * sizes.inputs), "conv: {} products for {sizes:?}", products.len());
+    assert!(
+        sheets.len() >= product([self::sheets(sizes), sizes.padded()]),
+        "conv: sheets of {} numbers for {sizes:?}",
+        sheets.len()
+    );
+    assert!(
+        products.len() >= product([rows, columns, wide(sizes.inputs.saturating_mul(9))]),
+        "conv: {} products for {sizes:?}",
+        products.len()
+    );
     arch().dispatch(Spread { sizes, products, sheets: sheets.as_mut_ptr() });
 }
 

@@ -4,7 +4,7 @@
 //! `A` may be read by rows or by columns, so the same kernel gives the forward product and the gradient of the weights.
 //! General libraries lose to this at these sizes (64 rows, 8 to 96 columns) because they pack their operands.
 
-use super::{arch, lane};
+use super::{arch, extent, lane};
 use crate::Real;
 use pulp::{Simd, WithSimd};
 
@@ -55,7 +55,7 @@ impl<'a> Right<'a> {
     }
 }
 
-/// `C[m,n] = start + A[m,k]·B[k,n]`.
+/// `C[m,n] = start + A[m,k]·B[k,n]`; with k = 0 this is the start alone.
 ///
 /// # Panics
 /// When a slice is shorter than its sizes say.
@@ -71,14 +71,16 @@ pub fn gemm_apart(m: usize, n: usize, k: usize, a: Left, b: Right, c: &mut [Real
     if m == 0 || n == 0 {
         return;
     }
-    assert!(k == 0 || a.values.len() > (m - 1) * a.row + (k - 1) * a.column, "gemm: left operand too short");
-    assert!(k == 0 || b.values.len() >= (k - 1) * b.stride + n, "gemm: right operand too short for {k}x{n}");
-    assert!(row >= n && c.len() >= (m - 1) * row + n, "gemm: {} numbers for {m}x{n}, rows {row} apart", c.len());
+    // Without an inner index nothing of the operands is read.
+    let left = extent(m, a.row, extent(k, a.column, 1));
+    assert!(k == 0 || a.values.len() >= left, "gemm: left operand of {} numbers too short for {m}x{k}", a.values.len());
+    assert!(b.values.len() >= extent(k, b.stride, n), "gemm: right operand of {} numbers too short for {k}x{n}", b.values.len());
+    assert!(row >= n && c.len() >= extent(m, row, n), "gemm: {} numbers for {m}x{n}, rows {row} apart", c.len());
     if let Start::Bias(bias) = start {
         assert!(bias.len() >= n, "gemm: bias of {} for {n} columns", bias.len());
     }
     if let Start::From(d) = start {
-        assert!(d.len() >= (m - 1) * row + n, "gemm: {} numbers to add to {m}x{n}", d.len());
+        assert!(d.len() >= extent(m, row, n), "gemm: {} numbers to add to {m}x{n}", d.len());
     }
     arch().dispatch(Gemm { m, n, k, a, b, c, row, start });
 }
@@ -194,8 +196,9 @@ impl<S: Simd> Panel<'_, S> {
                     }
                 }
             }
-            let mut left = a.values.as_ptr().add(i * a.row);
-            let mut right = self.b.values.as_ptr().add(self.j);
+            // Not `add`: with k = 0 the operands may be empty, and these addresses, never read, lie outside.
+            let mut left = a.values.as_ptr().wrapping_add(i.wrapping_mul(a.row));
+            let mut right = self.b.values.as_ptr().wrapping_add(self.j);
             for _ in 0..k {
                 let mut row = [lane::splat(simd, 0.0); V];
                 for v in 0..V {
@@ -252,5 +255,40 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn without_an_inner_index_the_start_remains() {
+        for (m, n) in [(1, 1), (13, 40), (24, 64)] {
+            let bias = vec![2.0; n];
+            for (start, expected) in [(Start::Zero, 0.0), (Start::Add, 1.0), (Start::Bias(&bias), 2.0)] {
+                for left in [Left::rows(&[], 0), Left::rows(&[], usize::MAX), Left::transposed(&[], m)] {
+                    let mut c = vec![1.0; m * n];
+                    gemm(m, n, 0, left, Right::columns(&[], n, 0), &mut c, start);
+                    assert!(c.iter().all(|c| *c == expected), "{m}x{n}: {expected}");
+                }
+            }
+        }
+    }
+
+    /// Rows so far apart that the size of the whole matrix wraps around to a small number.
+    const FAR: usize = usize::MAX / 2 + 1;
+
+    #[test]
+    #[should_panic(expected = "left operand of 8 numbers too short for 3x1")]
+    fn a_left_operand_whose_size_wraps_around_is_too_short() {
+        gemm(3, 1, 1, Left::rows(&[0.0; 8], FAR), Right::columns(&[0.0; 8], 1, 0), &mut [0.0; 8], Start::Zero);
+    }
+
+    #[test]
+    #[should_panic(expected = "right operand of 8 numbers too short for 3x1")]
+    fn a_right_operand_whose_size_wraps_around_is_too_short() {
+        gemm(1, 1, 3, Left::rows(&[0.0; 8], 3), Right::columns(&[0.0; 8], FAR, 0), &mut [0.0; 8], Start::Zero);
+    }
+
+    #[test]
+    #[should_panic(expected = "8 numbers for 3x1")]
+    fn a_result_whose_size_wraps_around_is_too_short() {
+        gemm_apart(3, 1, 1, Left::rows(&[0.0; 8], 1), Right::columns(&[0.0; 8], 1, 0), &mut [0.0; 8], FAR, Start::Zero);
     }
 }

@@ -21,6 +21,15 @@ mod lane;
 
 use std::sync::OnceLock;
 
+/// `rows` rows of `width` numbers that start `apart` numbers from one another: how many numbers a slice must have to hold them. Sizes whose
+/// product no `usize` holds give `usize::MAX`, which no slice has: checks against it fail instead of wrapping around.
+pub(crate) fn extent(rows: usize, apart: usize, width: usize) -> usize {
+    match rows {
+        0 => 0,
+        _ => (rows - 1).saturating_mul(apart).saturating_add(width),
+    }
+}
+
 /// The instruction set of this machine, detected once.
 pub fn arch() -> pulp::Arch {
     static ARCH: OnceLock<pulp::Arch> = OnceLock::new();

@@ -2,6 +2,7 @@
 //!
 //! Written as two loops, every number is moved on its own; with AVX-512 a block is 64 shuffles of whole vectors, several times faster.
 
+use super::extent;
 use super::fft::WIDTH;
 use crate::Real;
 
@@ -15,8 +16,9 @@ pub struct Blocks {
 }
 
 impl Blocks {
+    /// Numbers up to the end of the last of `count` blocks.
     fn end(self, count: usize) -> usize {
-        (count - 1) * self.block + (WIDTH - 1) * self.row + WIDTH
+        extent(count, self.block, extent(WIDTH, self.row, WIDTH))
     }
 }
 
@@ -125,5 +127,12 @@ mod tests {
             }
         }
         assert!(y[256..300].iter().all(|&y| y == 9.0), "what lies between is left alone");
+    }
+
+    #[test]
+    #[should_panic(expected = "3 blocks: 256 to 256 numbers")]
+    fn blocks_whose_distance_wraps_around_do_not_fit() {
+        let far = Blocks { row: 16, block: usize::MAX / 2 + 1 };
+        transpose(3, &[0.0; 256], Blocks { row: 16, block: 0 }, &mut [0.0; 256], far);
     }
 }

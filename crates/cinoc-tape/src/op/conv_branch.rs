@@ -14,7 +14,7 @@ use crate::{Real, Shape};
 /// `x […, height·width·in]`.
 ///
 /// An image has ten times as many features as numbers. A few images are worked on at a time, so that what belongs to their features
-/// stays in the cache. The features themselves are kept or computed twice: that is for the user to say (see [`crate::Tape::thrifty`]).
+/// stays in the cache. The features themselves are saved or rematerialised: that is for the user to say (see [`crate::Tape::rematerialise`]).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ConvBranch {
     /// Rows of an image.

@@ -96,8 +96,8 @@ impl Index<usize> for Inputs<'_> {
 pub struct Cotangents<'a> {
     pub(crate) arena: &'a mut [Real],
     pub(crate) touched: &'a mut Touched,
-    pub(crate) standing: &'a mut [Real],
-    pub(crate) touched_standing: &'a mut Touched,
+    pub(crate) invariant: &'a mut [Real],
+    pub(crate) touched_invariant: &'a mut Touched,
     pub(crate) shared: &'a mut [Real],
     pub(crate) places: [Option<Place>; MAX_INPUTS],
 }
@@ -125,9 +125,9 @@ impl Cotangents<'_> {
                 let fresh = self.touched.mark(node);
                 Some((&mut self.arena[start..end], fresh))
             }
-            Place::Standing { node, start, end } => {
-                let fresh = self.touched_standing.mark(node);
-                Some((&mut self.standing[start..end], fresh))
+            Place::Invariant { node, start, end } => {
+                let fresh = self.touched_invariant.mark(node);
+                Some((&mut self.invariant[start..end], fresh))
             }
         }
     }

@@ -221,7 +221,7 @@ impl Shard {
 
     pub fn observe(&mut self, problem: &Problem, view: &mut [Real], position: &mut [Real]) {
         let (size, agents, e) = (self.size(), self.agents, &self.episodes);
-        let tape = Tape::new(std::mem::take(&mut self.sight), &[]).thrifty(true);
+        let tape = Tape::new(std::mem::take(&mut self.sight), &[]).rematerialise(true);
         {
             let (field, rank) = field_shape(problem, size);
             let [z, target] = [&e.z, &e.target].map(|x| tape.given(&field[..rank], x));
@@ -299,7 +299,7 @@ fn record(recorded: &mut Recorded, problem: &Problem, driver: Driver, e: &Episod
     recorded.again.release();
     recorded.leaves.clear();
     recorded.terms.clear();
-    let tape = Tape::new(std::mem::take(&mut recorded.model), driver.shared()).thrifty(true);
+    let tape = Tape::new(std::mem::take(&mut recorded.model), driver.shared()).rematerialise(true);
     {
         let (field, rank) = field_shape(problem, size);
         let field = &field[..rank];

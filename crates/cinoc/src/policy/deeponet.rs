@@ -156,7 +156,11 @@ fn image_branch(config: &DeepONet, patch: Patch) -> Result<Option<ConvBranch>, E
         return Err(Error::bad("policy.convolutions", format!("{asked:?}"), expected));
     }
     let Patch::Image { height, width, channels } = patch else {
-        return Err(Error::bad("policy.convolutions", format!("{asked:?}"), "[], as the agents of this problem do not see images"));
+        return Err(Error::bad(
+            "policy.convolutions",
+            format!("{asked:?}"),
+            "[], as the agents of this problem do not see images",
+        ));
     };
     if config.branch.len() != 1 {
         let expected = "one width like [32], which the convolutions lead to";
@@ -212,7 +216,7 @@ impl Policy for Network {
         let layer = |i: usize, x: Var<'t>| x.dense(parameters(i), self.layers[i].activation);
         let branch = seen.each_agent(match self.image {
             Some(image) => {
-                let image = ConvBranch { keep: !theta.tape().is_thrifty(), ..image };
+                let image = ConvBranch { keep: !theta.tape().rematerialises(), ..image };
                 let convolutions = [(theta.get(0), theta.get(1)), (theta.get(2), theta.get(3))];
                 seen.patch().conv_branch(image, convolutions, theta.layer(4))
             }

@@ -142,8 +142,7 @@ impl Definition for Density2d {
             data: BlobData::default(),
             cost: MomentCost::default(),
         };
-        let mut policy =
-            DeepONet { convolutions: vec![16, 32], stride: 2, branch: vec![64], head: 64, ..DeepONet::default() };
+        let mut policy = DeepONet { convolutions: vec![16, 32], stride: 2, branch: vec![64], head: 64, ..DeepONet::default() };
         let mut train = Train { batch: 4, shard: 2, updates: 1000, ..Train::default() };
         if preset == Preset::Tuned {
             // `docs/training.md` says what each change is worth.
@@ -183,7 +182,8 @@ impl Definition for Density2d {
     }
 
     fn build(&self) -> Problem {
-        let Physics { scheme, nodes_x, nodes_y, length_x, length_y, drift, gain, diffusion, motion, margin, ticks } = self.physics;
+        let Physics { scheme, nodes_x, nodes_y, length_x, length_y, drift, gain, diffusion, motion, margin, ticks } =
+            self.physics;
         let lengths = [length_x, length_y];
         let grid = Grid::plane([nodes_x, nodes_y], lengths.map(|length| length as Real), false);
         let scheme = match scheme {

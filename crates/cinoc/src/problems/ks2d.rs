@@ -75,7 +75,8 @@ impl Definition for Ks2d {
             cost: RestCost { track: 100.0, effort: 1e-4, last: 0.0 },
         };
         let mut policy = DeepONet { convolutions: vec![16, 32], branch: vec![32], head: 64, ..DeepONet::default() };
-        let mut train = Train { batch: 4, shard: 2, validate_instances: 32, schedule: Schedule::WarmupCosine, ..Train::default() };
+        let mut train =
+            Train { batch: 4, shard: 2, validate_instances: 32, schedule: Schedule::WarmupCosine, ..Train::default() };
         (train.rate_start, train.rate, train.rate_end, train.warmup) = (5e-4, 1e-3, 1e-5, 50);
         if preset == Preset::Tuned {
             // `docs/training.md` says what each change is worth.

@@ -81,7 +81,8 @@ impl Definition for Turbulence2d {
             cost: RestCost { track: 1.0, effort: 1e-5, last: 0.0 },
         };
         let mut policy = DeepONet { convolutions: vec![32, 64], branch: vec![32], head: 64, ..DeepONet::default() };
-        let mut train = Train { batch: 4, shard: 2, validate_instances: 16, schedule: Schedule::WarmupCosine, ..Train::default() };
+        let mut train =
+            Train { batch: 4, shard: 2, validate_instances: 16, schedule: Schedule::WarmupCosine, ..Train::default() };
         (train.rate_start, train.rate, train.rate_end, train.warmup) = (1e-4, 5e-4, 1e-6, 20);
         if preset == Preset::Tuned {
             // `docs/training.md` says what each change is worth.

@@ -9,7 +9,7 @@ pub use tick::{Decide, Given, Inputs, State, tick};
 
 use crate::policy::{Declared, Policy};
 use crate::{Problem, Real};
-use cinoc_tape::{Bars, Memory, Params, Tape, Var, VarId};
+use cinoc_tape::{Adjoints, Memory, Params, Tape, Var, VarId};
 
 /// Who decides in a rollout.
 #[derive(Clone, Copy)]
@@ -152,7 +152,7 @@ pub struct Rollout {
     /// Sum over ticks of weight·term for each term and instance, `[terms, batch]`.
     pub costs: Vec<f64>,
     /// Cotangents, of the parameters among them.
-    bars: Bars,
+    bars: Adjoints,
     ticks: usize,
     segment: usize,
     keep: bool,
@@ -178,7 +178,7 @@ impl Rollout {
         Self {
             batch: Batch::new(agents),
             costs: Vec::new(),
-            bars: Bars::default(),
+            bars: Adjoints::default(),
             ticks,
             segment,
             keep,
@@ -213,13 +213,7 @@ impl Rollout {
         Episode { rollout: self, problem, control, outcome }
     }
 
-    fn compute_all(
-        &mut self,
-        problem: &Problem,
-        control: Control,
-        wanted: Wanted,
-        watch: &mut dyn FnMut(&Scene),
-    ) -> Outcome {
+    fn compute_all(&mut self, problem: &Problem, control: Control, wanted: Wanted, watch: &mut dyn FnMut(&Scene)) -> Outcome {
         let (size, agents) = (self.batch.size, self.batch.agents);
         let width = problem.swarm.action_width();
         if let Control::Actions(actions) = control {
@@ -349,7 +343,7 @@ impl Rollout {
         let (wanted, fixed, declared) = (self.wanted, self.fixed_places(problem), control.declared());
         let (d, width) = (problem.swarm.dimensions(), problem.swarm.action_width());
         let shared = control.shared();
-        let tape = Tape::new(std::mem::take(&mut self.memories[slot]), shared).thrifty(self.rematerialise || !wanted.any());
+        let tape = Tape::new(std::mem::take(&mut self.memories[slot]), shared).rematerialise(self.rematerialise || !wanted.any());
         let marks = &mut self.marks[s];
         marks.clear();
         {
@@ -449,7 +443,7 @@ impl Rollout {
             // Every recording begins with the same tick, in which as a rule all is computed that is the same in every tick.
             let ends = s == 0 || !memory.sweeps_with(&self.memories[self.slot(self.model(s - 1))]);
             if ends {
-                memory.backward_standing(shared, &mut self.bars);
+                memory.backward_loop_invariant(shared, &mut self.bars);
                 if let (true, Some(id)) = (self.wanted.start, marks.start) {
                     add(&mut self.start_bar, self.bars.of(memory, id));
                 }

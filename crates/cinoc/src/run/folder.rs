@@ -1,8 +1,8 @@
 //! The folder of a run: who may use it, and which files in it are the run's own.
 
-use crate::disk::is_partial;
 use super::tensorboard;
 use crate::Error;
+use crate::disk::is_partial;
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};

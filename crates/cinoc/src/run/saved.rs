@@ -52,8 +52,16 @@ impl Saved {
             notices.push(format!("{} was not what this run is trained with; written anew", settings.display()));
         }
         notices.extend(folder.notice.clone());
-        let mut run =
-            Run { folder: folder.path.clone(), config, trainer, notices, preset: origin.preset, metrics, scored: None, _lock: folder };
+        let mut run = Run {
+            folder: folder.path.clone(),
+            config,
+            trainer,
+            notices,
+            preset: origin.preset,
+            metrics,
+            scored: None,
+            _lock: folder,
+        };
         if renewed {
             run.renew()?;
         }

@@ -4,8 +4,8 @@
 //! [`FORMAT`], and `checksum` is the CRC-32 of the whole file, eight hexadecimal digits, taken with zeros in place of these digits. So
 //! a bit that flips anywhere in the file is noticed.
 
-use crate::disk::write_whole;
 use crate::Error;
+use crate::disk::write_whole;
 use safetensors::SafeTensors;
 use safetensors::tensor::{Dtype, TensorView};
 use std::collections::{BTreeMap, HashMap};

@@ -75,9 +75,7 @@ impl Rule {
             Self::Whole(range) => format!("a whole number {}", between(*range.start() as f64, *range.end() as f64)),
             Self::Number(range) => format!("a number {}", between(*range.start(), *range.end())),
             Self::Flag => "true or false".into(),
-            Self::Word(words) => {
-                words.iter().map(|(word, _)| format!("{word:?}")).collect::<Vec<_>>().join(" or ")
-            }
+            Self::Word(words) => words.iter().map(|(word, _)| format!("{word:?}")).collect::<Vec<_>>().join(" or "),
             Self::Pair(range) => {
                 format!("two numbers {}, the smaller first, like [0.5, 2.0]", between(*range.start(), *range.end()))
             }

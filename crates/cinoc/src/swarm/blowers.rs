@@ -1,11 +1,11 @@
 //! Mobile agents on a plane that blow.
 
 use super::{
-    Advance, Directions, Features, Flow2d, Fourier, Observation, Observe2d, ObserveField, Patch, SaturateLength, Seen,
-    Share, Swarm,
+    Advance, Directions, Features, Flow2d, Fourier, Observation, Observe2d, ObserveField, Patch, SaturateLength, Seen, Share,
+    Swarm,
 };
-use crate::Real;
 use super::{ObserveConfig, SwarmConfig};
+use crate::Real;
 use cinoc_pde::Grid;
 use cinoc_pde::calculus::Moments;
 use cinoc_tape::Var;

@@ -1,7 +1,7 @@
 //! Features of a position.
 
-use crate::Real;
 use super::ObserveConfig;
+use crate::Real;
 use cinoc_pde::Grid;
 use cinoc_tape::{Cotangents, Inputs, Op, Shape};
 use std::f64::consts::PI;

@@ -2,8 +2,8 @@
 
 use super::lattice::cell_middles;
 use super::{Advance, Features, Force1d, Fourier, Observation, Observe1d, Patch, Saturate, Seen, Share, Swarm};
-use crate::Real;
 use super::{Kernel, ObserveConfig, SwarmConfig};
+use crate::Real;
 use cinoc_pde::Grid;
 use cinoc_tape::Var;
 use std::f64::consts::PI;

@@ -1,7 +1,7 @@
 //! An agent's view of a field on an interval.
 
-use crate::Real;
 use super::ObserveConfig;
+use crate::Real;
 use cinoc_pde::Grid;
 use cinoc_tape::kernel::math::{fma, sum_lanes};
 use cinoc_tape::kernel::vectorise;

@@ -1,9 +1,9 @@
 //! An agent's view of a field on a rectangle.
 
+use super::ObserveConfig;
 use super::channels2d::{CHANNELS, Channels2d};
 use super::samples::{Places, Samples, add};
 use crate::Real;
-use super::ObserveConfig;
 use cinoc_pde::Grid;
 use cinoc_tape::kernel::math::sum_lanes;
 use cinoc_tape::kernel::vectorise;

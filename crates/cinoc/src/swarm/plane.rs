@@ -1,11 +1,9 @@
 //! Mobile agents on a rectangle.
 
 use super::lattice::cell_middles;
-use super::{
-    Advance, Features, Force2d, Fourier, Nearest, Observation, Observe2d, Patch, Safety, Saturate, Seen, Share, Swarm,
-};
-use crate::Real;
+use super::{Advance, Features, Force2d, Fourier, Nearest, Observation, Observe2d, Patch, Safety, Saturate, Seen, Share, Swarm};
 use super::{Kernel, ObserveConfig, SwarmConfig};
+use crate::Real;
 use crate::disc::Disc;
 use cinoc_pde::Grid;
 use cinoc_tape::Var;

@@ -1,7 +1,7 @@
 //! Agents that push less where they are many.
 
-use crate::Real;
 use super::SwarmConfig;
+use crate::Real;
 use crate::neighbours::Runs;
 use cinoc_pde::Grid;
 use cinoc_tape::kernel::chunk::{LANES, load};

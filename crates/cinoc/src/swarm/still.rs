@@ -3,11 +3,11 @@
 use super::lattice::{cell_middles, most_even};
 use super::linear_view::places;
 use super::{
-    Bumps1d, Features, Force1d, Force2d, Fourier, Observation, Observe1d, Observe2d, Patch, RingView, Saturate, Seen,
-    Share, SumBumps, Swarm,
+    Bumps1d, Features, Force1d, Force2d, Fourier, Observation, Observe1d, Observe2d, Patch, RingView, Saturate, Seen, Share,
+    SumBumps, Swarm,
 };
-use crate::Real;
 use super::{Kernel, ObserveConfig, SwarmConfig};
+use crate::Real;
 use cinoc_pde::Grid;
 use cinoc_tape::Var;
 use std::f64::consts::PI;
@@ -46,7 +46,7 @@ impl Look for Arc<Observe2d> {
 impl Look for (Arc<Observe1d>, RingView) {
     /// In two steps where the places never change.
     fn look<'t>(&self, z: Var<'t>, target: Var<'t>, xi: Var<'t>) -> Seen<'t> {
-        if xi.stands() && self.1.fits() {
+        if xi.is_loop_invariant() && self.1.fits() {
             Seen::Linear(self.1.observe(z, target, xi))
         } else {
             Seen::Patches(z.tape().record(&self.0, [z, target, xi]))

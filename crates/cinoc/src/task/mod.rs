@@ -15,8 +15,8 @@ pub use stabilise::{RestCost, Square, Stabilise};
 pub use tracking::{Profile, Tracking, TrackingCost, TrackingData};
 
 use crate::Real;
-use crate::disc::Disc;
 use crate::attractor::Attractor;
+use crate::disc::Disc;
 use crate::random::{Rng, Use};
 use cinoc_tape::Var;
 

@@ -1,7 +1,7 @@
 //! Carry a density to where its target is.
 
 use super::tracking::mean_square;
-use super::{After, Collision, Effort, Instance, Status, SquaredError, Task};
+use super::{After, Collision, Effort, Instance, SquaredError, Status, Task};
 use crate::measure::Wasserstein2;
 use crate::random::{Rng, Use};
 use crate::{Real, settings};

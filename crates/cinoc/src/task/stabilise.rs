@@ -1,6 +1,6 @@
 //! Bring a restless field to rest.
 
-use super::{After, Effort, Instance, Reading, Status, SquaredError, Task};
+use super::{After, Effort, Instance, Reading, SquaredError, Status, Task};
 use crate::attractor::Attractor;
 use crate::random::{Rng, Use};
 use crate::settings;

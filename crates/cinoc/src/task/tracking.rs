@@ -1,6 +1,6 @@
 //! Drive the field to a target and keep it there.
 
-use super::{Acceleration, After, Collision, Effort, Instance, Margin, Status, Obstacle, Reduction, SquaredError, Task};
+use super::{Acceleration, After, Collision, Effort, Instance, Margin, Obstacle, Reduction, SquaredError, Status, Task};
 use crate::disc::Disc;
 use crate::random::{Rng, Use};
 use crate::{Real, settings};

@@ -77,7 +77,7 @@ impl Fft {
     pub fn padded(n: usize) -> Self {
         assert!(n > 0 && n.is_multiple_of(2), "padding needs an even number of rows, not {n}");
         let radices = [3].into_iter().chain(factors(n / 2)).collect();
-        Self::with_radices(3 * n / 2, radices, Hole::Input)
+        Self::with_radices(longer(n), radices, Hole::Input)
     }
 
     /// A transform of length 3n/2 of which only the rows `0..n/2` and `n..3n/2` are computed and stored, one after the other.
@@ -87,7 +87,7 @@ impl Fft {
     pub fn cut(n: usize) -> Self {
         assert!(n > 0 && n.is_multiple_of(2), "padding needs an even number of rows, not {n}");
         let radices = factors(n / 2).into_iter().chain([3]).collect();
-        Self::with_radices(3 * n / 2, radices, Hole::Output)
+        Self::with_radices(longer(n), radices, Hole::Output)
     }
 
     fn with_radices(length: usize, radices: Vec<usize>, hole: Hole) -> Self {
@@ -128,6 +128,11 @@ impl Fft {
         assert!(work.len() >= self.work(), "fft of {}: {} numbers of working space", self.length, work.len());
         arch().dispatch(Run { fft: self, direction, x, y, work });
     }
+}
+
+/// 3n/2 of an even n.
+fn longer(n: usize) -> usize {
+    n.checked_add(n / 2).expect("a transform longer than the address space")
 }
 
 /// Factors of n, the large ones that have formulas first.
