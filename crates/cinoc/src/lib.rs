@@ -11,11 +11,15 @@
 //!
 //! `swarm`, `task` and `policy` do not know of one another; only [`rollout`] sees all three; only [`run`] touches the disk.
 
+pub mod actuate;
+pub mod agents;
 pub mod config;
-pub mod disc;
 pub mod evaluate;
+pub mod geometry;
 pub mod inspect;
+pub mod limit;
 pub mod measure;
+pub mod place;
 pub mod policy;
 pub mod pool;
 pub mod problem;
@@ -23,12 +27,11 @@ pub mod random;
 pub mod rollout;
 pub mod run;
 pub mod scaling;
-pub mod swarm;
+pub mod sense;
 pub mod task;
 pub mod train;
 
 mod error;
-mod neighbours;
 
 pub use cinoc_tape::Real;
 pub use config::Config;

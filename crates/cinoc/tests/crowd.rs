@@ -3,15 +3,15 @@
 mod common;
 
 use cinoc::Real;
+use cinoc::limit::{Crowd, Saturate, SaturateLength};
 use cinoc::problem::Problem;
-use cinoc::swarm::{Saturate, SaturateLength, Share};
 use cinoc_pde::Grid;
 use cinoc_tape::check::{assert_derivative, noise};
 use cinoc_tape::{Memory, Tape};
 use common::config;
 use std::sync::Arc;
 
-fn shared(share: &Arc<Share>, strength: &[Real], xi: &[Real]) -> Vec<Real> {
+fn shared(share: &Arc<Crowd>, strength: &[Real], xi: &[Real]) -> Vec<Real> {
     let (tape, agents) = (Tape::new(Memory::default(), &[]), strength.len());
     let strength = tape.constant([1, agents], strength);
     tape.record(share, [strength, tape.constant([1, agents, xi.len() / agents], xi)]).value().to_vec()
@@ -20,7 +20,7 @@ fn shared(share: &Arc<Share>, strength: &[Real], xi: &[Real]) -> Vec<Real> {
 #[test]
 fn derivatives_of_shared_strengths() {
     for grid in [Grid::plane([8; 2], [1.0; 2], false), Grid::torus([8; 2], [1.0; 2])] {
-        let share = Arc::new(Share::new(&grid, 0.15, 1.2));
+        let share = Arc::new(Crowd::new(&grid, 0.15, 1.2));
         let xi: Vec<Real> = noise(16, 3).iter().map(|x| 0.5 + 0.3 * x).collect();
         let strength = [1.0, 0.5, 2.0, 1.0, 1.0, 1.5, 1.0, 0.7];
         assert_derivative(&[(&[2, 4], &strength), (&[2, 4, 2], &xi)], |v| v[0].tape().record(&share, [v[0], v[1]]));
@@ -35,11 +35,11 @@ fn derivatives_of_shared_strengths() {
 /// Two at one place do half each; the dead do not count and stay dead; who is alone does all.
 #[test]
 fn many_share_what_one_would_do() {
-    let share = Arc::new(Share::new(&Grid::plane([8; 2], [1.0; 2], false), 0.1, 1.0));
+    let share = Arc::new(Crowd::new(&Grid::plane([8; 2], [1.0; 2], false), 0.1, 1.0));
     let xi = [0.2, 0.2, 0.2, 0.2, 0.2, 0.2, 0.8, 0.8];
     assert_eq!(shared(&share, &[1.0, 1.0, 0.0, 1.0], &xi), [0.5, 0.5, 0.0, 1.0]);
     // Around a ring, the ends are one place.
-    let ring = Arc::new(Share::new(&Grid::periodic(16, 22.0), 1.0, 1.0));
+    let ring = Arc::new(Crowd::new(&Grid::periodic(16, 22.0), 1.0, 1.0));
     let [a, b, alone] = shared(&ring, &[1.0; 3], &[0.25, 21.75, 11.0])[..] else { panic!("three strengths") };
     assert!(a == b && a < 0.6 && alone == 1.0, "{a} {b} {alone}");
 }
@@ -47,7 +47,7 @@ fn many_share_what_one_would_do() {
 /// All pairs and cells of neighbours find the same crowds; sixteen times the agents push sixteen times less each.
 #[test]
 fn large_swarms_push_as_small_ones() {
-    let share = Arc::new(Share::new(&Grid::plane([32; 2], [1.0; 2], false), 0.15, 2.2));
+    let share = Arc::new(Crowd::new(&Grid::plane([32; 2], [1.0; 2], false), 0.15, 2.2));
     let mean = |agents: usize| {
         let xi = Problem::new(config("heat2d", &["swarm.start_in_cells=true"])).expect("a problem").swarm.start(agents);
         let strength = shared(&share, &vec![1.0; agents], &xi);

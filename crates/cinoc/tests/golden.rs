@@ -1,11 +1,11 @@
 //! Trajectories, observations, costs and gradients against an independent implementation (JAX in float64; `peers/jax/golden.py`).
 
+use cinoc::agents::{Features, Observation, Patch, Seen};
 use cinoc::config::{Overlay, PolicyConfig};
 use cinoc::policy::{DeepONet, Policy};
 use cinoc::problem::{Preset, Problem};
 use cinoc::random::{Rng, Stream};
 use cinoc::rollout::{Given, Outcome, Rollout, State, apply};
-use cinoc::swarm::{Features, Observation, Patch, Seen};
 use cinoc::task::Moment;
 use cinoc::{Config, Real};
 use cinoc_tape::{Bars, Memory, Tape};

@@ -2,10 +2,12 @@
 
 mod common;
 
-use cinoc::disc::Disc;
+use cinoc::agents::Advance;
+use cinoc::geometry::Disc;
+use cinoc::limit::Safety;
 use cinoc::problem::Problem;
 use cinoc::random::{Rng, Stream};
-use cinoc::swarm::{Advance, Nearest, Safety};
+use cinoc::sense::Nearest;
 use cinoc::task::{Moment, Obstacle, Reduction};
 use cinoc::{Real, evaluate, inspect};
 use cinoc_tape::check::{assert_derivative, noise, pull_back};

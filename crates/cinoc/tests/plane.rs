@@ -1,8 +1,9 @@
 //! The swarm on a rectangle: what agents see and how they push, against plain versions.
 
 use cinoc::Real;
+use cinoc::actuate::Force2d;
 use cinoc::config::ObserveConfig;
-use cinoc::swarm::{Force2d, Observe2d};
+use cinoc::sense::Observe2d;
 use cinoc_pde::Grid;
 use cinoc_tape::check::{assert_derivative, noise};
 use cinoc_tape::{Memory, Tape};

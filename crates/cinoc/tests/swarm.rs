@@ -2,11 +2,14 @@
 
 mod common;
 
+use cinoc::actuate::{Bumps1d, Force1d, SumBumps};
+use cinoc::agents::Advance;
 use cinoc::config::ObserveConfig;
+use cinoc::limit::Saturate;
 use cinoc::problem::Problem;
 use cinoc::random::{Rng, Stream};
 use cinoc::rollout::{Given, State, apply};
-use cinoc::swarm::{Advance, Bumps1d, Compress, Force1d, Fourier, Observe1d, RingView, Saturate, SumBumps};
+use cinoc::sense::{Compress, Observe1d, PositionFeatures, RingView};
 use cinoc::task::{Acceleration, Collision, Effort, Margin, SquaredError};
 use cinoc::{Real, evaluate};
 use cinoc_pde::Grid;
@@ -241,7 +244,8 @@ fn collisions_of_many_agents_are_those_of_all_pairs() {
 
 #[test]
 fn motion_limits_and_features_have_right_derivatives() {
-    let (fourier, advance) = (Arc::new(Fourier::new(&[1.0, 1.25], 3.0)), Arc::new(Advance::new(0.1, vec![0.0], vec![1.0])));
+    let (fourier, advance) =
+        (Arc::new(PositionFeatures::new(&[1.0, 1.25], 3.0)), Arc::new(Advance::new(0.1, vec![0.0], vec![1.0])));
     let saturate = Arc::new(Saturate::new(vec![4.0, 2.0]));
     assert_derivative(&[(&[1, 3, 2], &positions(6, 3))], |v| v[0].apply(&fourier));
     assert_derivative(&[(&[1, 3, 1], &positions(3, 4)), (&[1, 3, 2], &noise(6, 5))], |v| {

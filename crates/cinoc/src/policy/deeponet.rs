@@ -1,9 +1,9 @@
 //! The neural operator: a branch on what an agent sees, a trunk on where it is, fused into a head.
 
 use super::Policy;
+use crate::agents::{Features, Observation, Patch};
 use crate::config::PolicyConfig;
 use crate::random::Rng;
-use crate::swarm::{Features, Observation, Patch};
 use crate::{Error, Real};
 use cinoc_tape::op::{Activation, ConvBranch};
 use cinoc_tape::{Leaves, Params, Var};

@@ -7,9 +7,9 @@ pub use deeponet::DeepONet;
 pub use uncontrolled::Uncontrolled;
 
 use crate::Error;
+use crate::agents::{Observation, Swarm};
 use crate::config::Config;
 use crate::random::Rng;
-use crate::swarm::{Observation, Swarm};
 use cinoc_tape::{Leaves, Params, Var};
 
 /// A decision rule.

@@ -1,8 +1,8 @@
 //! Nobody does anything.
 
 use super::Policy;
+use crate::agents::Observation;
 use crate::random::Rng;
-use crate::swarm::Observation;
 use cinoc_tape::{Leaves, Params, Var};
 
 /// Zero actions: what every score is compared with.

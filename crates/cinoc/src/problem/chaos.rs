@@ -2,10 +2,10 @@
 
 use super::Problem;
 use super::heat1d::{self, numbers};
+use crate::agents::Swarm;
 use crate::config::{Config, Numbers, number};
 use crate::pool::{Pool, Recipe};
 use crate::random::Rng;
-use crate::swarm::Swarm;
 use crate::task::{Square, Stabilise};
 use crate::{Error, Real};
 use cinoc_pde::{Grid, Stepper};

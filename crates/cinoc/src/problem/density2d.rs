@@ -2,8 +2,8 @@
 
 use super::Problem;
 use super::heat1d::{self, numbers};
+use crate::agents::{BlowingPlane, Rectangle};
 use crate::config::{Config, number};
-use crate::swarm::{BlowingPlane, Rectangle};
 use crate::task::MomentMatching;
 use cinoc_pde::calculus::TransportScheme;
 use cinoc_pde::equation::Transport2d;

@@ -1,8 +1,8 @@
 //! `heat1d`: the heat equation on an interval, tracked by mobile agents.
 
 use super::Problem;
+use crate::agents::MobileLine;
 use crate::config::{Config, Numbers, ObserveConfig, PolicyConfig, SwarmConfig, TrainConfig, Words, number};
-use crate::swarm::MobileLine;
 use crate::task::{Profile, Tracking};
 use cinoc_pde::equation::Heat1d;
 use cinoc_pde::{Grid, Real, Stepper};

@@ -2,9 +2,9 @@
 
 use super::Problem;
 use super::heat1d::{self, numbers};
+use crate::agents::MobilePlane;
 use crate::config::{Config, number};
-use crate::disc::Disc;
-use crate::swarm::MobilePlane;
+use crate::geometry::Disc;
 use crate::task::{Profile, Tracking};
 use cinoc_pde::equation::Heat2d;
 use cinoc_pde::{Grid, Real};

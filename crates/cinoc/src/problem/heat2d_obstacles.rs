@@ -3,7 +3,7 @@
 use super::heat2d;
 use crate::Error;
 use crate::config::{Config, number};
-use crate::swarm::Safety;
+use crate::limit::Safety;
 
 /// The paper's setting.
 pub(super) fn paper() -> Config {

@@ -2,9 +2,9 @@
 
 use super::heat1d::numbers;
 use super::{Problem, chaos};
+use crate::agents::StillLine;
 use crate::config::{Config, number};
 use crate::random::Rng;
-use crate::swarm::StillLine;
 use crate::task::Square;
 use cinoc_pde::equation::KuramotoSivashinsky1d;
 use cinoc_pde::sampler::white_noise;

@@ -2,9 +2,9 @@
 
 use super::heat1d::numbers;
 use super::{Problem, chaos};
+use crate::agents::StillPlane;
 use crate::config::{Config, number};
 use crate::random::Rng;
-use crate::swarm::StillPlane;
 use crate::task::Square;
 use cinoc_pde::equation::KuramotoSivashinsky2d;
 use cinoc_pde::sampler::waves_with_noise;

@@ -11,9 +11,9 @@ mod ks2d;
 mod turbulence2d;
 
 use crate::Error;
+use crate::agents::Swarm;
 use crate::config::{self, Config, Overlay};
 use crate::policy::{self, Policy};
-use crate::swarm::Swarm;
 use crate::task::Task;
 use cinoc_pde::Stepper;
 

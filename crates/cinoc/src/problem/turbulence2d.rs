@@ -2,9 +2,9 @@
 
 use super::heat1d::numbers;
 use super::{Problem, chaos, ks2d};
+use crate::agents::StillPlane;
 use crate::config::{Config, number};
 use crate::random::Rng;
-use crate::swarm::StillPlane;
 use crate::task::Square;
 use cinoc_pde::Grid;
 use cinoc_pde::equation::Vorticity2d;

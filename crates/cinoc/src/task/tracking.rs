@@ -3,7 +3,7 @@
 use super::{Acceleration, After, Collision, Effort, Instance, Margin, Moment, Obstacle, Reduction, SquaredError, Task, Use};
 use crate::Real;
 use crate::config::{Numbers, number};
-use crate::disc::Disc;
+use crate::geometry::Disc;
 use crate::random::Rng;
 use cinoc_pde::Grid;
 use cinoc_pde::sampler::GaussianProcess;

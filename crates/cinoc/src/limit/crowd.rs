@@ -2,7 +2,7 @@
 
 use crate::Real;
 use crate::config::SwarmConfig;
-use crate::neighbours::Runs;
+use crate::geometry::neighbours::Runs;
 use cinoc_pde::Grid;
 use cinoc_tape::kernel::chunk::{LANES, load};
 use cinoc_tape::kernel::math::sum_lanes;
@@ -16,14 +16,14 @@ use std::sync::Arc;
 /// of a push of width σ in the plane (within 4 % on a line) that ends somewhere. Each strength is divided by `max(1, crowd/alone)`.
 /// Whatever their number, the agents at a place then push as strongly together as a few would: what a policy learned with few holds with many.
 /// Inputs: strength `[batch, agents]`, positions `[batch, agents, d]`; output: strength.
-pub struct Share {
+pub struct Crowd {
     alone: Real,
     reach: Real,
     /// Lengths of the domain along its axes, where leaving at one end means entering at the other.
     around: Option<Vec<Real>>,
 }
 
-impl Share {
+impl Crowd {
     /// What a configuration asks for, if anything.
     pub fn of(grid: &Grid, config: &SwarmConfig) -> Option<Arc<Self>> {
         (config.crowd > 0.0).then(|| Arc::new(Self::new(grid, config.crowd_width * config.sigma, config.crowd)))
@@ -163,7 +163,7 @@ fn alive(strength: Real) -> Real {
     if strength > 0.0 { 1.0 } else { 0.0 }
 }
 
-impl Op for Share {
+impl Op for Crowd {
     fn name(&self) -> &'static str {
         "share"
     }

@@ -1,7 +1,7 @@
 //! The push of a swarm on a field on a rectangle.
 
-use super::samples::add;
 use crate::Real;
+use crate::sense::add;
 use cinoc_pde::Grid;
 use cinoc_tape::kernel::math::{exp, sum_pairs};
 use cinoc_tape::kernel::vectorise;

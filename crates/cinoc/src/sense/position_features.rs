@@ -9,12 +9,12 @@ use std::f64::consts::PI;
 /// `sin(κkx)` for k = 1, 2, 4, 8, then `cos`, for each coordinate scaled to [0, 1]. Input `[batch, agents, d]`, output `[batch, agents, 8d]`.
 ///
 /// The higher frequencies follow from the first by doubling the angle: one sine and one cosine per coordinate.
-pub struct Fourier {
+pub struct PositionFeatures {
     /// κ/L of each coordinate.
     rates: Vec<Real>,
 }
 
-impl Fourier {
+impl PositionFeatures {
     /// Positions on a grid; constants if an agent is not to know its position.
     pub fn of(grid: &Grid, observe: &ObserveConfig) -> Self {
         let kappa = if grid.periodic { 2.0 * PI } else { PI };
@@ -27,7 +27,7 @@ impl Fourier {
     }
 }
 
-impl Op for Fourier {
+impl Op for PositionFeatures {
     fn name(&self) -> &'static str {
         "fourier"
     }

@@ -1,7 +1,7 @@
 //! A view of a whole plane, shared by all agents.
 
-use super::Patch;
 use crate::Real;
+use crate::agents::Patch;
 use cinoc_pde::Grid;
 use cinoc_tape::kernel::vectorise;
 use cinoc_tape::{Cotangents, Inputs, Op, Shape};

@@ -1,9 +1,12 @@
 //! Mobile agents on an interval.
 
-use super::lattice::cell_middles;
-use super::{Advance, Compress, Features, Force1d, Fourier, Observation, Observe1d, Patch, Saturate, Seen, Share, Swarm};
+use super::{Advance, Features, Observation, Patch, Seen, Swarm};
 use crate::Real;
+use crate::actuate::Force1d;
 use crate::config::{ObserveConfig, SwarmConfig};
+use crate::limit::{Crowd, Saturate};
+use crate::place::lattice::cell_middles;
+use crate::sense::{Compress, Observe1d, PositionFeatures};
 use cinoc_pde::Grid;
 use cinoc_tape::Var;
 use std::f64::consts::PI;
@@ -15,8 +18,8 @@ pub struct MobileLine {
     points: usize,
     observe: Arc<Observe1d>,
     compress: Option<Arc<Compress>>,
-    fourier: Arc<Fourier>,
-    share: Option<Arc<Share>>,
+    fourier: Arc<PositionFeatures>,
+    share: Option<Arc<Crowd>>,
     saturate: Arc<Saturate>,
     force: Arc<Force1d>,
     advance: Arc<Advance>,
@@ -31,8 +34,8 @@ impl MobileLine {
             points: observe.points,
             observe: Arc::new(Observe1d::new(grid, observe)),
             compress: (observe.compress > 0.0).then(|| Arc::new(Compress::new(observe.compress * observe.gain))),
-            fourier: Arc::new(Fourier::of(grid, observe)),
-            share: Share::of(grid, swarm),
+            fourier: Arc::new(PositionFeatures::of(grid, observe)),
+            share: Crowd::of(grid, swarm),
             saturate: Arc::new(Saturate::new(vec![swarm.u_limit as Real, swarm.v_limit as Real])),
             force: Arc::new(Force1d::new(grid, swarm.sigma, scale)),
             advance: Arc::new(Advance::new(tick_time as Real, vec![0.0], grid.lengths.clone())),

@@ -33,7 +33,7 @@ impl<'t> LinearView<'t> {
 }
 
 /// Positions on a line as they are or, where all instances have their agents at the same places and these stand, those of one instance.
-pub(super) fn places(xi: Var<'_>) -> Var<'_> {
+pub(crate) fn places(xi: Var<'_>) -> Var<'_> {
     let &[batch, agents, _] = xi.shape().sizes() else { panic!("positions {:?}", xi.shape()) };
     let alike = xi.stands() && xi.read(|xi| xi.chunks_exact(agents).all(|instance| instance == &xi[..agents]));
     if alike { xi.reshape([batch * agents]).columns(0, agents).reshape([1, agents, 1]) } else { xi }

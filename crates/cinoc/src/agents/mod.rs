@@ -2,52 +2,18 @@
 
 mod advance;
 mod blowers;
-mod bumps1d;
-mod channels2d;
-mod compress;
-mod directions;
-mod flow2d;
-mod force1d;
-mod force2d;
-mod fourier;
-mod lattice;
 mod line;
-mod linear_view;
-mod nearest;
-mod observe1d;
-mod observe2d;
-mod observe_field;
 mod plane;
-mod safety;
-mod samples;
-mod saturate;
-mod saturate_length;
-mod share;
 mod still;
 
 pub use advance::Advance;
 pub use blowers::{BlowingPlane, Rectangle};
-pub use bumps1d::{Bumps1d, SumBumps};
-pub use compress::Compress;
-pub use directions::Directions;
-pub use flow2d::Flow2d;
-pub use force1d::Force1d;
-pub use force2d::Force2d;
-pub use fourier::Fourier;
 pub use line::MobileLine;
-pub use linear_view::{LinearView, RingView};
-pub use nearest::Nearest;
-pub use observe_field::ObserveField;
-pub use observe1d::Observe1d;
-pub use observe2d::Observe2d;
 pub use plane::MobilePlane;
-pub use safety::Safety;
-pub use saturate::Saturate;
-pub use saturate_length::SaturateLength;
-pub use share::Share;
 pub use still::{Push, StillLine, StillPlane};
 
 use crate::Real;
+use crate::sense::LinearView;
 use cinoc_tape::op::Activation;
 use cinoc_tape::{Layer, Var};
 

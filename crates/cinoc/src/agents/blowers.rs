@@ -1,11 +1,11 @@
 //! Mobile agents on a plane that blow.
 
-use super::{
-    Advance, Compress, Directions, Features, Flow2d, Fourier, Observation, Observe2d, ObserveField, Patch, SaturateLength, Seen,
-    Share, Swarm,
-};
+use super::{Advance, Features, Observation, Patch, Seen, Swarm};
 use crate::Real;
+use crate::actuate::Flow2d;
 use crate::config::{ObserveConfig, SwarmConfig};
+use crate::limit::{Crowd, SaturateLength};
+use crate::sense::{Compress, Directions, Observe2d, ObserveField, PositionFeatures};
 use cinoc_pde::Grid;
 use cinoc_pde::calculus::Moments;
 use cinoc_tape::Var;
@@ -29,10 +29,10 @@ pub struct BlowingPlane {
     start: Rectangle,
     view: View,
     compress: Option<Arc<Compress>>,
-    fourier: Arc<Fourier>,
+    fourier: Arc<PositionFeatures>,
     moments: Arc<Moments>,
     directions: Arc<Directions>,
-    share: Option<Arc<Share>>,
+    share: Option<Arc<Crowd>>,
     saturate: Arc<SaturateLength>,
     flow: Arc<Flow2d>,
     advance: Arc<Advance>,
@@ -62,10 +62,10 @@ impl BlowingPlane {
             start,
             view: View::Field(Arc::new(ObserveField::new(grid, observe.gain))),
             compress: (observe.compress > 0.0).then(|| Arc::new(Compress::new(observe.compress * observe.gain))),
-            fourier: Arc::new(Fourier::new(&grid.lengths, PI)),
+            fourier: Arc::new(PositionFeatures::new(&grid.lengths, PI)),
             moments: Arc::new(Moments::new(grid)),
             directions: Arc::new(Directions),
-            share: Share::of(grid, swarm),
+            share: Crowd::of(grid, swarm),
             saturate: Arc::new(SaturateLength::new(swarm.v_limit)),
             flow: Arc::new(Flow2d::new(grid, swarm.sigma, gain)),
             advance: Arc::new(Advance::new(step as Real, real(home.low), real(home.high))),

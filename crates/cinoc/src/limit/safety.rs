@@ -1,7 +1,7 @@
 //! Velocities that never lead into a keep-out disc.
 
 use crate::Real;
-use crate::disc::Disc;
+use crate::geometry::Disc;
 use cinoc_tape::{Cotangents, Inputs, Op, Shape};
 
 /// The part of its distance to a disc that an agent may cover in one tick. One would do; less lets it slow down before it stops.

@@ -1,13 +1,12 @@
 //! Agents that stay where they are, on a line or in the plane.
 
-use super::lattice::{cell_middles, most_even};
-use super::linear_view::places;
-use super::{
-    Bumps1d, Compress, Features, Force1d, Force2d, Fourier, Observation, Observe1d, Observe2d, Patch, RingView, Saturate, Seen,
-    Share, SumBumps, Swarm,
-};
+use super::{Features, Observation, Patch, Seen, Swarm};
 use crate::Real;
+use crate::actuate::{Bumps1d, Force1d, Force2d, SumBumps};
 use crate::config::{ObserveConfig, SwarmConfig};
+use crate::limit::{Crowd, Saturate};
+use crate::place::lattice::{cell_middles, most_even};
+use crate::sense::{Compress, Observe1d, Observe2d, PositionFeatures, RingView, places};
 use cinoc_pde::Grid;
 use cinoc_tape::Var;
 use std::f64::consts::PI;
@@ -20,8 +19,8 @@ pub struct Still<Observe, Force> {
     patch: Patch,
     observe: Observe,
     compress: Option<Arc<Compress>>,
-    fourier: Arc<Fourier>,
-    share: Option<Arc<Share>>,
+    fourier: Arc<PositionFeatures>,
+    share: Option<Arc<Crowd>>,
     saturate: Arc<Saturate>,
     force: Force,
 }
@@ -108,8 +107,8 @@ impl<Observe, Force> Still<Observe, Force> {
             patch,
             observe,
             compress: (settings.compress > 0.0).then(|| Arc::new(Compress::new(settings.compress * settings.gain))),
-            fourier: Arc::new(Fourier::of(grid, settings)),
-            share: Share::of(grid, swarm),
+            fourier: Arc::new(PositionFeatures::of(grid, settings)),
+            share: Crowd::of(grid, swarm),
             saturate: Arc::new(Saturate::new(vec![swarm.u_limit as Real])),
             force,
         }

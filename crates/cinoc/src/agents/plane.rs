@@ -1,12 +1,13 @@
 //! Mobile agents on a rectangle.
 
-use super::lattice::cell_middles;
-use super::{
-    Advance, Compress, Features, Force2d, Fourier, Nearest, Observation, Observe2d, Patch, Safety, Saturate, Seen, Share, Swarm,
-};
+use super::{Advance, Features, Observation, Patch, Seen, Swarm};
 use crate::Real;
+use crate::actuate::Force2d;
 use crate::config::{ObserveConfig, SwarmConfig};
-use crate::disc::Disc;
+use crate::geometry::Disc;
+use crate::limit::{Crowd, Safety, Saturate};
+use crate::place::lattice::cell_middles;
+use crate::sense::{Compress, Nearest, Observe2d, PositionFeatures};
 use cinoc_pde::Grid;
 use cinoc_tape::Var;
 use std::f64::consts::PI;
@@ -20,8 +21,8 @@ pub struct MobilePlane {
     points: usize,
     observe: Arc<Observe2d>,
     compress: Option<Arc<Compress>>,
-    fourier: Arc<Fourier>,
-    share: Option<Arc<Share>>,
+    fourier: Arc<PositionFeatures>,
+    share: Option<Arc<Crowd>>,
     saturate: Arc<Saturate>,
     force: Arc<Force2d>,
     advance: Arc<Advance>,
@@ -41,8 +42,8 @@ impl MobilePlane {
             points: observe.points,
             observe: Arc::new(Observe2d::new(grid, observe)),
             compress: (observe.compress > 0.0).then(|| Arc::new(Compress::new(observe.compress * observe.gain))),
-            fourier: Arc::new(Fourier::of(grid, observe)),
-            share: Share::of(grid, swarm),
+            fourier: Arc::new(PositionFeatures::of(grid, observe)),
+            share: Crowd::of(grid, swarm),
             saturate: Arc::new(Saturate::new(vec![u, v, v])),
             force: Arc::new(Force2d::new(grid, swarm.sigma, scale)),
             advance: Arc::new(Advance::new(tick_time as Real, vec![0.0; 2], grid.lengths.clone())),

@@ -1,0 +1,3 @@
+//! Where agents start.
+
+pub(crate) mod lattice;
