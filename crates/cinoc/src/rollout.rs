@@ -38,7 +38,7 @@ pub fn tick<'t>(
 ) -> State<'t> {
     let seen = problem.swarm.observe(state.z, given.target, state.xi);
     let raw = policy.act(theta, &seen);
-    let strength = problem.swarm.share(given.strength, state.xi);
+    let strength = problem.swarm.strength(given.strength, state.xi);
     let action = problem.swarm.filter(problem.swarm.saturate(raw, strength), state.xi);
     apply(problem, action, state, given, add_cost)
 }

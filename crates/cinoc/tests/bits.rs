@@ -2,10 +2,10 @@
 
 mod common;
 
-use cinoc::agents::Observation;
 use cinoc::policy::Policy;
 use cinoc::problem::{NAMES, Problem};
 use cinoc::random::{Rng, Stream};
+use cinoc::sense::Observation;
 use cinoc::train::Trainer;
 use cinoc::{Config, Real};
 use cinoc_tape::{Leaves, Params, Var};

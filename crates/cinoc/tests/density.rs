@@ -3,12 +3,11 @@
 mod common;
 
 use cinoc::actuate::Flow2d;
-use cinoc::agents::Patch;
 use cinoc::limit::SaturateLength;
 use cinoc::policy::{DeepONet, Policy, Uncontrolled};
 use cinoc::problem::Problem;
 use cinoc::random::{Rng, Stream};
-use cinoc::sense::{Directions, ObserveField};
+use cinoc::sense::{Directions, ObserveField, Patch};
 use cinoc::task::{MomentDistance, Use};
 use cinoc::{Real, evaluate};
 use cinoc_pde::Grid;

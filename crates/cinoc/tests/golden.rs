@@ -1,11 +1,11 @@
 //! Trajectories, observations, costs and gradients against an independent implementation (JAX in float64; `peers/jax/golden.py`).
 
-use cinoc::agents::{Features, Observation, Patch, Seen};
 use cinoc::config::{Overlay, PolicyConfig};
 use cinoc::policy::{DeepONet, Policy};
 use cinoc::problem::{Preset, Problem};
 use cinoc::random::{Rng, Stream};
 use cinoc::rollout::{Given, Outcome, Rollout, State, apply};
+use cinoc::sense::{Features, Observation, Patch};
 use cinoc::task::Moment;
 use cinoc::{Config, Real};
 use cinoc_tape::{Bars, Memory, Tape};
@@ -287,11 +287,9 @@ fn convolutional_branch() {
         let mut first = None;
         for thrifty in [false, true] {
             let tape = Tape::new(Memory::default(), params.shared()).thrifty(thrifty);
-            let seen = Observation {
-                view: Seen::Patches(tape.input([1, agents, features.patch.count()], &obs)),
-                position: tape.input([1, agents, features.position], &feats),
-            };
-            let (patch, position) = (seen.patch().id(), seen.position.id());
+            let patch = tape.input([1, agents, features.patch.count()], &obs);
+            let seen = Observation::new(patch, tape.input([1, agents, features.position], &feats));
+            let (patch, position) = (seen.patch().id(), seen.position().id());
             let raw = policy.act(&params.leaves(&tape, true), &seen).id();
             let memory = tape.into_memory();
             golden.compare("raw", memory.value(params.shared(), raw));

@@ -3,10 +3,10 @@
 mod common;
 
 use cinoc::Error;
-use cinoc::agents::{Features, Patch};
 use cinoc::config::PolicyConfig;
 use cinoc::policy::{DeepONet, Policy};
 use cinoc::random::{Rng, Stream};
+use cinoc::sense::{Features, Patch};
 
 const IMAGE: Features = Features { patch: Patch::Image { height: 12, width: 12, channels: 3 }, shared: false, position: 16 };
 

@@ -90,8 +90,6 @@ pub struct ObserveConfig {
     pub window: f64,
     /// Whether the derivative flows through the position of the samples.
     pub through_position: bool,
-    /// Observations above this size are compressed to `x/√(1+|x|/s)`; 0 leaves them as they are.
-    pub compress: f64,
     /// Factor on the error before the network sees it; the physics does not change.
     pub gain: f64,
     /// Whether an agent sees how far and in which direction the nearest obstacle is.
@@ -205,6 +203,10 @@ impl Config {
     pub fn from_toml(text: &str, place: &str) -> Result<Self, Error> {
         let mut changes = Overlay::from_toml(text, place)?;
         let name = changes.take("problem").and_then(|v| v.as_str().map(str::to_owned)).unwrap_or_default();
+        // A setting that no longer exists; 0, which every stored configuration has, meant that it was off.
+        if changes.number("observe.compress") == Some(0.0) {
+            changes.take("observe.compress");
+        }
         overlay(&defaults(&name, Preset::Paper)?, &changes)
     }
 

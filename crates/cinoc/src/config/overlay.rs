@@ -38,6 +38,11 @@ impl Overlay {
         self.changes.iter().rev().find(|(k, _)| k == key)?.1.as_str()
     }
 
+    /// The number that a key is changed to, where it is.
+    pub fn number(&self, key: &str) -> Option<f64> {
+        self.changes.iter().rev().find(|(k, _)| k == key)?.1.as_float()
+    }
+
     /// Takes out the value of a key.
     pub fn take(&mut self, key: &str) -> Option<Value> {
         let at = self.changes.iter().position(|(k, _)| k == key)?;

@@ -1,6 +1,12 @@
-//! Discs, and agents that are near each other.
+//! Where agents are to each other and to things: discs, rectangles, neighbours.
 
 mod disc;
-pub(crate) mod neighbours;
+mod indices;
+mod pairs;
+mod rectangle;
+mod runs;
 
 pub use disc::{Bearing, Disc};
+pub use pairs::near_pairs;
+pub use rectangle::Rectangle;
+pub(crate) use runs::Runs;

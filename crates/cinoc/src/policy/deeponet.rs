@@ -1,9 +1,9 @@
 //! The neural operator: a branch on what an agent sees, a trunk on where it is, fused into a head.
 
 use super::Policy;
-use crate::agents::{Features, Observation, Patch};
 use crate::config::PolicyConfig;
 use crate::random::Rng;
+use crate::sense::{Features, Observation, Patch};
 use crate::{Error, Real};
 use cinoc_tape::op::{Activation, ConvBranch};
 use cinoc_tape::{Leaves, Params, Var};
@@ -171,7 +171,7 @@ impl Policy for DeepONet {
             None => (1..self.branch).fold(seen.dense(parameters(0), self.layers[0].activation), |x, i| layer(i, x)),
         });
         let after = self.branch + self.trunk;
-        let trunk = (self.branch..after).fold(seen.position, |x, i| layer(i, x));
+        let trunk = (self.branch..after).fold(seen.position(), |x, i| layer(i, x));
         let head = match self.fusion {
             Fusion::Concat => branch.dense_with(trunk, theta.layer(2 * after), self.layers[after].activation),
             Fusion::Product => layer(after, branch * trunk),

@@ -7,9 +7,10 @@ pub use deeponet::DeepONet;
 pub use uncontrolled::Uncontrolled;
 
 use crate::Error;
-use crate::agents::{Observation, Swarm};
+use crate::agents::Swarm;
 use crate::config::Config;
 use crate::random::Rng;
+use crate::sense::Observation;
 use cinoc_tape::{Leaves, Params, Var};
 
 /// A decision rule.
@@ -30,7 +31,7 @@ pub trait Policy: Send + Sync {
 pub const NAMES: &[&str] = &["deeponet", "uncontrolled"];
 
 /// The policy that a configuration names.
-pub fn build(config: &Config, swarm: &dyn Swarm) -> Result<Box<dyn Policy>, Error> {
+pub fn build(config: &Config, swarm: &Swarm) -> Result<Box<dyn Policy>, Error> {
     match config.policy.kind.as_str() {
         "deeponet" => Ok(Box::new(DeepONet::new(&config.policy, swarm.features(), swarm.action_width())?)),
         "uncontrolled" => Ok(Box::new(Uncontrolled { action_width: swarm.action_width() })),

@@ -1,8 +1,8 @@
 //! Nobody does anything.
 
 use super::Policy;
-use crate::agents::Observation;
 use crate::random::Rng;
+use crate::sense::Observation;
 use cinoc_tape::{Leaves, Params, Var};
 
 /// Zero actions: what every score is compared with.
@@ -17,7 +17,7 @@ impl Policy for Uncontrolled {
     }
 
     fn act<'t>(&self, _: &Leaves<'t>, seen: &Observation<'t>) -> Var<'t> {
-        let shape = seen.position.shape().with_last(self.action_width);
-        seen.position.tape().zeros(shape)
+        let shape = seen.position().shape().with_last(self.action_width);
+        seen.position().tape().zeros(shape)
     }
 }

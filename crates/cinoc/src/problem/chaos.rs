@@ -75,16 +75,10 @@ pub(super) fn tori(config: &Config) -> [Grid; 2] {
 }
 
 /// Puts a problem together.
-pub(super) fn assemble(
-    config: Config,
-    stepper: impl Stepper + 'static,
-    swarm: impl Swarm + 'static,
-    pool: Pool,
-    square: Square,
-) -> Problem {
+pub(super) fn assemble(config: Config, stepper: impl Stepper + 'static, swarm: Swarm, pool: Pool, square: Square) -> Problem {
     let task = Stabilise::new(pool, &config.cost, square);
     let ticks = number(&config.physics, "ticks") as usize;
-    Problem { config, stepper: Box::new(stepper), swarm: Box::new(swarm), task: Box::new(task), ticks, substeps: 1 }
+    Problem { config, stepper: Box::new(stepper), swarm, task: Box::new(task), ticks, substeps: 1 }
 }
 
 /// Values that a chaotic problem cannot have.

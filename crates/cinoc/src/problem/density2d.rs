@@ -1,13 +1,19 @@
 //! `density2d`: a density on a rectangle, carried to its target by agents that blow.
 
-use super::Problem;
 use super::heat1d::{self, numbers};
-use crate::agents::{BlowingPlane, Rectangle};
+use super::{Problem, parts};
+use crate::actuate::Flow2d;
+use crate::agents::{Advance, Swarm};
 use crate::config::{Config, number};
+use crate::geometry::Rectangle;
+use crate::limit::LengthLimit;
+use crate::place::Inside;
+use crate::sense::Sight;
 use crate::task::MomentMatching;
 use cinoc_pde::calculus::TransportScheme;
 use cinoc_pde::equation::Transport2d;
 use cinoc_pde::{Grid, Real};
+use std::sync::Arc;
 
 /// The words to choose from.
 pub(super) const CHOICES: &[(&str, &[&str])] = &[("scheme", &["conservative", "backward"]), ("view", &["field", "patch"])];
@@ -102,11 +108,23 @@ pub(super) fn build(config: Config) -> Problem {
         high: [lengths[0] - margin, lengths[1] - margin - headroom],
     };
     let (start, home) = (inside(config.swarm.start_margin, HEADROOM), inside(physics("margin"), 0.0));
-    let mut swarm = BlowingPlane::new(&grid, &config.swarm, &config.observe, start, home, physics("gain"), physics("motion"));
-    if config.choice["view"] == "patch" {
-        swarm = swarm.seeing_patches(&grid, &config.observe);
-    }
+    let window = parts::window(&config.observe);
+    let sight = match config.choice["view"].as_str() {
+        "patch" => Sight::around(&grid, &window),
+        _ => Sight::whole(&grid, window.gain, window.position),
+    };
+    let real = |corner: [f64; 2]| corner.map(|x| x as Real).to_vec();
+    // Agents blow in the direction they move in: the action is the velocity. They add nothing to the field.
+    let swarm = Swarm::new(
+        2,
+        Box::new(Inside(start)),
+        Box::new(sight.with_centroids(&grid)),
+        Box::new(LengthLimit::new(config.swarm.v_limit)),
+        Box::new(Arc::new(Flow2d::new(&grid, config.swarm.sigma, physics("gain")))),
+    )
+    .moving(Advance::new(physics("motion") as Real, real(home.low), real(home.high)))
+    .crowding(parts::crowd(&grid, &config.swarm));
     let task = MomentMatching::new(&grid, &config.data, &config.cost);
     let ticks = physics("ticks") as usize;
-    Problem { config, stepper: Box::new(stepper), swarm: Box::new(swarm), task: Box::new(task), ticks, substeps: 1 }
+    Problem { config, stepper: Box::new(stepper), swarm, task: Box::new(task), ticks, substeps: 1 }
 }

@@ -1,8 +1,8 @@
 //! `heat1d`: the heat equation on an interval, tracked by mobile agents.
 
-use super::Problem;
-use crate::agents::MobileLine;
+use super::{Problem, parts};
 use crate::config::{Config, Numbers, ObserveConfig, PolicyConfig, SwarmConfig, TrainConfig, Words, number};
+use crate::sense::Sight;
 use crate::task::{Profile, Tracking};
 use cinoc_pde::equation::Heat1d;
 use cinoc_pde::{Grid, Real, Stepper};
@@ -34,15 +34,7 @@ pub(super) fn paper() -> Config {
             crowd: 0.0,
             crowd_width: 1.0,
         },
-        observe: ObserveConfig {
-            points: 20,
-            window: 0.08,
-            through_position: true,
-            compress: 0.0,
-            gain: 1.0,
-            obstacles: false,
-            position: true,
-        },
+        observe: ObserveConfig { points: 20, window: 0.08, through_position: true, gain: 1.0, obstacles: false, position: true },
         policy: PolicyConfig {
             kind: "deeponet".into(),
             branch: vec![64, 64],
@@ -123,8 +115,9 @@ pub(super) fn grid(config: &Config) -> Grid {
 
 /// What all tracking problems on an interval share.
 pub(super) fn mobile_line(config: Config, grid: Grid, stepper: Box<dyn Stepper>, profile: Profile) -> Problem {
-    let swarm = MobileLine::new(&grid, &config.swarm, &config.observe, number(&config.physics, "dt"));
+    let sight = Sight::around(&grid, &parts::window(&config.observe));
+    let swarm = parts::mobile(&grid, &config.swarm, sight, number(&config.physics, "dt"));
     let task = Tracking::new(&grid, &config.data, &config.cost, profile);
     let ticks = number(&config.physics, "ticks") as usize;
-    Problem { config, stepper, swarm: Box::new(swarm), task: Box::new(task), ticks, substeps: 1 }
+    Problem { config, stepper, swarm, task: Box::new(task), ticks, substeps: 1 }
 }

@@ -1,10 +1,11 @@
 //! `heat2d`: the heat equation on a square, tracked by mobile agents.
 
-use super::Problem;
 use super::heat1d::{self, numbers};
-use crate::agents::MobilePlane;
+use super::{Problem, parts};
 use crate::config::{Config, number};
 use crate::geometry::Disc;
+use crate::limit::{Safety, SafetySettings};
+use crate::sense::Sight;
 use crate::task::{Profile, Tracking};
 use cinoc_pde::equation::Heat2d;
 use cinoc_pde::{Grid, Real};
@@ -52,19 +53,38 @@ pub(super) fn tune(config: &mut Config) {
     (train.updates, train.ticks, train.validate_every, train.validate_instances) = (120, 100, 10, 96);
 }
 
+/// How the safety layer keeps agents out of discs.
+pub(super) fn safety_settings(config: &Config) -> SafetySettings {
+    SafetySettings {
+        clearance: config.swarm.clearance,
+        margin: number(&config.cost, "margin"),
+        tick_time: number(&config.physics, "dt"),
+        speed: config.swarm.v_limit,
+    }
+}
+
 /// The problem of a configuration, with keep-out discs if it has any.
 pub(super) fn build(config: Config) -> Problem {
     let physics = |name| number(&config.physics, name);
     let (nodes, length, dt) = (physics("nodes") as usize, physics("length") as Real, physics("dt"));
     let grid = Grid::plane([nodes; 2], [length; 2], false);
     let stepper = Heat2d::new(grid.clone(), physics("nu"), dt);
-    let mut swarm = MobilePlane::new(&grid, &config.swarm, &config.observe, dt);
+    let mut sight = Sight::around(&grid, &parts::window(&config.observe));
+    let mut safety = None;
     let mut task = Tracking::new(&grid, &config.data, &config.cost, Profile::Bridge).scored_early();
     if !config.obstacles.is_empty() {
         let (discs, margin) = (Disc::all(&config.obstacles), number(&config.cost, "margin"));
-        swarm = swarm.around(&discs, margin, config.observe.obstacles);
+        if config.observe.obstacles {
+            sight = sight.with_discs(&discs, config.swarm.clearance);
+        }
+        safety = config.swarm.safety.then(|| Safety::new(discs.clone(), &grid.lengths, &safety_settings(&config)));
         task = task.around(discs, margin);
     }
+    let swarm = parts::mobile(&grid, &config.swarm, sight, dt);
+    let swarm = match safety {
+        Some(safety) => swarm.safe(safety),
+        None => swarm,
+    };
     let ticks = physics("ticks") as usize;
-    Problem { config, stepper: Box::new(stepper), swarm: Box::new(swarm), task: Box::new(task), ticks, substeps: 1 }
+    Problem { config, stepper: Box::new(stepper), swarm, task: Box::new(task), ticks, substeps: 1 }
 }

@@ -3,7 +3,6 @@
 use super::heat2d;
 use crate::Error;
 use crate::config::{Config, number};
-use crate::limit::Safety;
 
 /// The paper's setting.
 pub(super) fn paper() -> Config {
@@ -37,7 +36,7 @@ pub(super) fn check(config: &Config) -> Result<(), Error> {
     if !discs.iter().all(inside) {
         return bad(format!("discs {clearance} or more from the walls while swarm.safety is on"));
     }
-    let gap = 2.0 * (clearance + Safety::reach(number(&config.physics, "dt"), config.swarm.v_limit));
+    let gap = 2.0 * heat2d::safety_settings(config).reach();
     let apart = |[x, y, r]: &[f64; 3], [a, b, s]: &[f64; 3]| (x - a).hypot(y - b) >= r + s + gap;
     if (1..discs.len()).any(|i| discs[..i].iter().any(|other| !apart(&discs[i], other))) {
         return bad(format!("discs {gap:.3} or more apart while swarm.safety is on"));

@@ -1,10 +1,10 @@
 //! `ks1d`: the Kuramoto–Sivashinsky equation on a ring, brought to rest by agents that stay in place.
 
 use super::heat1d::numbers;
-use super::{Problem, chaos};
-use crate::agents::StillLine;
+use super::{Problem, chaos, parts};
 use crate::config::{Config, number};
 use crate::random::Rng;
+use crate::sense::Sight;
 use crate::task::Square;
 use cinoc_pde::equation::KuramotoSivashinsky1d;
 use cinoc_pde::sampler::white_noise;
@@ -36,6 +36,6 @@ pub(super) fn build(config: Config) -> Problem {
     let nodes = grid.count();
     // The mirror image of −z moves as the equation says.
     let pool = chaos::pool(&config, &grid, stepper(), move |rng: &mut Rng| white_noise(&rng.normals(nodes), 0.01), -1.0);
-    let (stepper, swarm) = (stepper(), StillLine::new(&grid, &config.swarm, &config.observe));
+    let (stepper, swarm) = (stepper(), parts::still(&grid, &config.swarm, Sight::around(&grid, &parts::window(&config.observe))));
     chaos::assemble(config, stepper, swarm, pool, Square::EnergyMean)
 }

@@ -1,10 +1,10 @@
 //! `ks2d`: the Kuramoto–Sivashinsky equation on a torus, brought to rest by agents that stay in place.
 
 use super::heat1d::numbers;
-use super::{Problem, chaos};
-use crate::agents::StillPlane;
+use super::{Problem, chaos, parts};
 use crate::config::{Config, number};
 use crate::random::Rng;
+use crate::sense::Sight;
 use crate::task::Square;
 use cinoc_pde::equation::KuramotoSivashinsky2d;
 use cinoc_pde::sampler::waves_with_noise;
@@ -67,6 +67,6 @@ pub(super) fn build(config: Config) -> Problem {
     let free = KuramotoSivashinsky2d::stepper(coarser, tick, FREE_SUBSTEPS);
     let pool = chaos::pool(&config, &grid, free, begin, 1.0);
     let stepper = KuramotoSivashinsky2d::stepper(grid.clone(), tick, (physics("substeps") as usize).max(1));
-    let swarm = StillPlane::new(&grid, &config.swarm, &config.observe);
+    let swarm = parts::still(&grid, &config.swarm, Sight::around(&grid, &parts::window(&config.observe)));
     chaos::assemble(config, stepper, swarm, pool, Square::EnergyLast)
 }

@@ -8,6 +8,7 @@ mod heat2d;
 mod heat2d_obstacles;
 mod ks1d;
 mod ks2d;
+mod parts;
 mod turbulence2d;
 
 use crate::Error;
@@ -27,7 +28,7 @@ pub struct Problem {
     /// The physics.
     pub stepper: Box<dyn Stepper>,
     /// The agents.
-    pub swarm: Box<dyn Swarm>,
+    pub swarm: Swarm,
     /// What is wanted.
     pub task: Box<dyn Task>,
     /// Decisions per episode.
@@ -120,7 +121,7 @@ impl Problem {
 
     /// The policy of the configuration.
     pub fn policy(&self) -> Result<Box<dyn Policy>, Error> {
-        policy::build(&self.config, &*self.swarm)
+        policy::build(&self.config, &self.swarm)
     }
 
     /// Time between two decisions.

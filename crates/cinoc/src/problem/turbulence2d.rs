@@ -1,10 +1,10 @@
 //! `turbulence2d`: decaying turbulence on a torus, brought to rest by agents that stay in place.
 
 use super::heat1d::numbers;
-use super::{Problem, chaos, ks2d};
-use crate::agents::StillPlane;
+use super::{Problem, chaos, ks2d, parts};
 use crate::config::{Config, number};
 use crate::random::Rng;
+use crate::sense::Sight;
 use crate::task::Square;
 use cinoc_pde::Grid;
 use cinoc_pde::equation::Vorticity2d;
@@ -62,6 +62,7 @@ pub(super) fn build(config: Config) -> Problem {
         0 => by_flow,
         fixed => Substeps::Fixed(fixed),
     };
-    let (stepper, swarm) = (stepper(&grid, substeps), StillPlane::new(&grid, &config.swarm, &config.observe));
+    let (stepper, swarm) =
+        (stepper(&grid, substeps), parts::still(&grid, &config.swarm, Sight::around(&grid, &parts::window(&config.observe))));
     chaos::assemble(config, stepper, swarm, pool, Square::EnstrophyLast)
 }

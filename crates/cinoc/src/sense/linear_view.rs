@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 /// What agents see that is linear in the field: `seen = nodes·factors`, where the factors depend on an agent's place alone.
 ///
-/// The first layer of a network then needs not see all samples: `nodes·(factors·w)` is the same, and the product in brackets stands.
+/// The first layer of a network then needs not see all samples: `nodes·(factors·w)` is the same, and the product in brackets is loop-invariant.
 /// A window of four cells shows forty numbers that follow from nine.
 #[derive(Clone, Copy)]
 pub struct LinearView<'t> {
@@ -32,7 +32,8 @@ impl<'t> LinearView<'t> {
     }
 }
 
-/// Positions on a line as they are or, where all instances have their agents at the same places and these stand, those of one instance.
+/// Positions on a line as they are or, where all instances have their agents at the same places and these are loop-invariant, those of one
+/// instance.
 pub(crate) fn places(xi: Var<'_>) -> Var<'_> {
     let &[batch, agents, _] = xi.shape().sizes() else { panic!("positions {:?}", xi.shape()) };
     let alike = xi.stands() && xi.read(|xi| xi.chunks_exact(agents).all(|instance| instance == &xi[..agents]));
@@ -56,7 +57,7 @@ impl RingView {
         self.nodes.0.periodic() && self.nodes.0.span() <= self.nodes.0.nodes()
     }
 
-    /// The view of agents at `xi`, which must stand.
+    /// The view of agents at `xi`, which must be loop-invariant.
     pub fn observe<'t>(&self, z: Var<'t>, target: Var<'t>, xi: Var<'t>) -> LinearView<'t> {
         LinearView { nodes: z.tape().record(&self.nodes, [z, target, xi]), factors: places(xi).apply(&self.factors) }
     }
