@@ -3,13 +3,14 @@
 //! ```text
 //! config (TOML) ──► Problem { stepper, swarm, task } + Policy + Params
 //! Task::sample  ──► Instance (start, target)
-//! tick: observe → act → actuate → step → move → cost      the only copy: training, evaluation and drawing call it
+//! tick: observe → act → limit → actuate → step → move → cost      the only copy: training, evaluation and drawing call it
 //! Rollout: ticks in segments, backward per segment
 //! Trainer: shards of instances on threads, summed in a fixed order; clip → Adam → checkpoint
 //! evaluate: other numbers of agents, failures ──► scores
 //! ```
 //!
-//! `swarm`, `task` and `policy` do not know of one another; only [`rollout`] sees all three; only [`run`] touches the disk.
+//! The agents are put together in [`agents`] from parts that do not know of one another: [`place`], [`sense`], [`limit`], [`actuate`]. Agents, `task`
+//! and `policy` do not know of one another either; only [`rollout`] sees all three; only [`run`] touches the disk.
 
 pub mod actuate;
 pub mod agents;
@@ -32,6 +33,7 @@ pub mod task;
 pub mod train;
 
 mod error;
+mod vector;
 
 pub use cinoc_tape::Real;
 pub use config::Config;

@@ -2,7 +2,7 @@
 
 use super::{Actuate, Force1d, Push};
 use crate::Real;
-use crate::sense::places;
+use crate::geometry::places;
 use cinoc_pde::Grid;
 use cinoc_tape::kernel::math::sum_pairs;
 use cinoc_tape::kernel::vectorise;

@@ -2,7 +2,7 @@
 
 use super::{Push, REACH, check};
 use crate::Real;
-use crate::sense::add;
+use crate::vector::add;
 use cinoc_pde::Grid;
 use cinoc_tape::kernel::chunk::LANES;
 use cinoc_tape::kernel::math::{exp, sum_pairs};

@@ -76,7 +76,8 @@ pub struct HoldLength {
 }
 
 impl HoldLength {
-    /// A velocity that was shortened before may be longer than the limit by a little rounding, which is none of our business.
+    /// A velocity that was shortened before may be longer than the limit by rounding; it is not shortened again, so that holding what is held
+    /// changes no bit.
     const ROUNDING: Real = 16.0 * Real::EPSILON;
 
     /// The greatest length.

@@ -1,7 +1,7 @@
 //! What there is to see of a field on a rectangle: the error and its slopes.
 
-use super::samples::add;
 use crate::Real;
+use crate::vector::add;
 use cinoc_pde::Grid;
 
 /// Numbers per node: `e`, `w·∂x e`, `w·∂y e`.

@@ -2,6 +2,7 @@
 
 use super::Observe1d;
 use crate::Real;
+use crate::geometry::places;
 use cinoc_tape::op::Activation;
 use cinoc_tape::{Cotangents, Inputs, Layer, Op, Shape, Var};
 use std::ops::Range;
@@ -30,14 +31,6 @@ impl<'t> LinearView<'t> {
     pub fn dense(&self, layer: Layer<'t>, activation: Activation) -> Var<'t> {
         self.nodes.placed_dense(self.factors.matmul(layer.w), layer.b, activation)
     }
-}
-
-/// Positions on a line as they are or, where all instances have their agents at the same places and these are loop-invariant, those of one
-/// instance.
-pub(crate) fn places(xi: Var<'_>) -> Var<'_> {
-    let &[batch, agents, _] = xi.shape().sizes() else { panic!("positions {:?}", xi.shape()) };
-    let alike = xi.stands() && xi.read(|xi| xi.chunks_exact(agents).all(|instance| instance == &xi[..agents]));
-    if alike { xi.reshape([batch * agents]).columns(0, agents).reshape([1, agents, 1]) } else { xi }
 }
 
 /// The two operations behind a [`LinearView`] of a ring.

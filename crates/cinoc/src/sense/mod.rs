@@ -22,9 +22,6 @@ pub use observe2d::Observe2d;
 pub use position_features::PositionFeatures;
 pub use sight::Sight;
 
-pub(crate) use linear_view::places;
-pub(crate) use samples::add;
-
 use cinoc_pde::Grid;
 use cinoc_tape::Var;
 

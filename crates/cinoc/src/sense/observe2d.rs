@@ -1,9 +1,10 @@
 //! An agent's view of a field on a rectangle.
 
 use super::channels2d::{CHANNELS, Channels2d};
-use super::samples::{Places, Samples, Sums, add};
+use super::samples::{Places, Samples, Sums};
 use super::{Patch, Window};
 use crate::Real;
+use crate::vector::add;
 use cinoc_pde::Grid;
 use cinoc_tape::kernel::math::sum_lanes;
 use cinoc_tape::kernel::vectorise;

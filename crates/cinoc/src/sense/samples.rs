@@ -2,6 +2,7 @@
 
 use super::Window;
 use crate::Real;
+use crate::vector::add;
 use cinoc_pde::Grid;
 use cinoc_tape::kernel::chunk::LANES;
 
@@ -45,15 +46,6 @@ fn blend(to: &mut [Real], a: &[Real], b: &[Real], weight: Real) {
     let (a, b) = (&a[..to.len()], &b[..to.len()]);
     for i in 0..to.len() {
         to[i] = a[i] + weight * (b[i] - a[i]);
-    }
-}
-
-/// `to += factor·from`.
-#[inline(always)]
-pub fn add(to: &mut [Real], from: &[Real], factor: Real) {
-    let to = &mut to[..from.len()];
-    for i in 0..from.len() {
-        to[i] += factor * from[i];
     }
 }
 
