@@ -47,14 +47,14 @@ pub fn parts(problem: &Problem) -> Vec<(&'static str, f64)> {
         (
             "limits",
             error(vec![(a, action), (x, xi.clone())], &|v| {
-                swarm.saturate(v[0], swarm.share(v[0].tape().constant([size, agents], &alive), v[1]))
+                swarm.saturate(v[0], swarm.strength(v[0].tape().constant([size, agents], &alive), v[1]))
             }),
         ),
         (
             "observe",
             error(vec![(f, z.clone()), (f, target.clone()), (x, xi.clone())], &|v| swarm.observe(v[0], v[1], v[2]).patch()),
         ),
-        ("position", error(vec![(f, z), (f, target), (x, xi)], &|v| swarm.observe(v[0], v[1], v[2]).position)),
+        ("position", error(vec![(f, z), (f, target), (x, xi)], &|v| swarm.observe(v[0], v[1], v[2]).position())),
     ]
 }
 

@@ -15,14 +15,18 @@ extern crate self as cinoc;
 #[doc(hidden)]
 pub use serde;
 
+pub mod actuate;
+pub mod agents;
 pub mod attractor;
-pub mod disc;
 pub mod disk;
 pub mod env;
 pub mod evaluate;
+pub mod geometry;
 pub mod inspect;
+pub mod limit;
 pub mod measure;
 pub mod memory;
+pub mod place;
 pub mod policy;
 pub mod problem;
 pub mod problems;
@@ -32,15 +36,15 @@ pub mod registry;
 pub mod rollout;
 pub mod run;
 pub mod scaling;
+pub mod sense;
 pub mod settings;
-pub mod swarm;
 pub mod task;
 pub mod threads;
 pub mod trace;
 pub mod train;
 
 mod error;
-mod neighbours;
+mod vector;
 
 pub use cinoc_tape::Real;
 pub use error::Error;

@@ -3,7 +3,7 @@
 use crate::Error;
 use crate::recipe::Recipe;
 use crate::settings::Settings;
-use crate::swarm::Swarm;
+use crate::agents::Swarm;
 use crate::task::Task;
 use cinoc_pde::Stepper;
 
@@ -14,7 +14,7 @@ pub struct Problem {
     /// The physics. One step of it is one tick.
     pub stepper: Box<dyn Stepper>,
     /// The agents.
-    pub swarm: Box<dyn Swarm>,
+    pub swarm: Swarm,
     /// What is wanted.
     pub task: Box<dyn Task>,
     /// How many agents there are in training; any other number works too.

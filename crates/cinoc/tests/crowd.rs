@@ -3,15 +3,15 @@
 mod common;
 
 use cinoc::Real;
+use cinoc::limit::{Crowd, Saturate, SaturateLength};
 use cinoc::problem::Problem;
-use cinoc::swarm::{Saturate, SaturateLength, Share};
 use cinoc_pde::Grid;
-use cinoc_tape::check::{assert_derivative, noise};
-use cinoc_tape::{Memory, Tape};
+use cinoc_tape::check::{assert_derivative, noise, pull_back};
+use cinoc_tape::{Memory, Shape, Tape};
 use common::config;
 use std::sync::Arc;
 
-fn shared(share: &Arc<Share>, strength: &[Real], xi: &[Real]) -> Vec<Real> {
+fn shared(share: &Arc<Crowd>, strength: &[Real], xi: &[Real]) -> Vec<Real> {
     let (tape, agents) = (Tape::new(Memory::default(), &[]), strength.len());
     let strength = tape.constant([1, agents], strength);
     tape.record(share, [strength, tape.constant([1, agents, xi.len() / agents], xi)]).value().to_vec()
@@ -20,7 +20,7 @@ fn shared(share: &Arc<Share>, strength: &[Real], xi: &[Real]) -> Vec<Real> {
 #[test]
 fn derivatives_of_shared_strengths() {
     for grid in [Grid::plane([8; 2], [1.0; 2], false), Grid::torus([8; 2], [1.0; 2])] {
-        let share = Arc::new(Share::new(&grid, 0.15, 1.2));
+        let share = Arc::new(Crowd::new(&grid, 0.15, 1.2));
         let xi: Vec<Real> = noise(16, 3).iter().map(|x| 0.5 + 0.3 * x).collect();
         let strength = [1.0, 0.5, 2.0, 1.0, 1.0, 1.5, 1.0, 0.7];
         assert_derivative(&[(&[2, 4], &strength), (&[2, 4, 2], &xi)], |v| v[0].tape().record(&share, [v[0], v[1]]));
@@ -35,19 +35,69 @@ fn derivatives_of_shared_strengths() {
 /// Two at one place do half each; the dead do not count and stay dead; who is alone does all.
 #[test]
 fn many_share_what_one_would_do() {
-    let share = Arc::new(Share::new(&Grid::plane([8; 2], [1.0; 2], false), 0.1, 1.0));
+    let share = Arc::new(Crowd::new(&Grid::plane([8; 2], [1.0; 2], false), 0.1, 1.0));
     let xi = [0.2, 0.2, 0.2, 0.2, 0.2, 0.2, 0.8, 0.8];
     assert_eq!(shared(&share, &[1.0, 1.0, 0.0, 1.0], &xi), [0.5, 0.5, 0.0, 1.0]);
     // Around a ring, the ends are one place.
-    let ring = Arc::new(Share::new(&Grid::periodic(16, 22.0), 1.0, 1.0));
+    let ring = Arc::new(Crowd::new(&Grid::periodic(16, 22.0), 1.0, 1.0));
     let [a, b, alone] = shared(&ring, &[1.0; 3], &[0.25, 21.75, 11.0])[..] else { panic!("three strengths") };
     assert!(a == b && a < 0.6 && alone == 1.0, "{a} {b} {alone}");
+}
+
+/// On a ring and on tori, large and small, the sums over neighbouring cells are those over all pairs.
+#[test]
+fn crowds_on_tori_are_those_of_all_pairs() {
+    for (grid, sigma) in [
+        (Grid::periodic(64, 22.0), 0.02),
+        (Grid::torus([32, 32], [1.0, 1.0]), 0.02),
+        (Grid::torus([32, 32], [1.0, 0.5]), 0.1),
+        (Grid::torus([32, 32], [32.0, 32.0]), 4.4),
+        (Grid::torus([32, 32], [1.0, 1.0]), 0.5),
+    ] {
+        let (agents, d) = (1500, grid.dimensions());
+        // Dead ones among them, and some that went around.
+        let strength: Vec<Real> = noise(agents, 1).iter().map(|x| if *x < -0.8 { 0.0 } else { 1.5 + x }).collect();
+        let coordinates = noise(agents * d, 2).into_iter().enumerate();
+        let xi: Vec<Real> = coordinates.map(|(i, x)| (0.5 + 0.7 * x) * grid.lengths[i % d]).collect();
+        let (alone, y_bar) = (1.2, noise(agents, 3));
+        let share = Arc::new(Crowd::new(&grid, sigma, alone));
+        let point = vec![(Shape::new(&[1, agents]), strength.clone()), (Shape::new(&[1, agents, d]), xi.clone())];
+        let (found, bars) = pull_back(&point, &|v| v[0].tape().record(&share, [v[0], v[1]]), Some(&y_bar));
+        let apart = |i: usize, j: usize, c: usize| {
+            let (length, difference) = (grid.lengths[c] as f64, xi[i * d + c] as f64 - xi[j * d + c] as f64);
+            difference - length * (difference / length).round()
+        };
+        let squared = 6.0 * sigma * sigma;
+        let near = |i: usize, j: usize| (1.0 - (0..d).map(|c| apart(i, j, c).powi(2)).sum::<f64>() / squared).max(0.0);
+        let living: Vec<usize> = (0..agents).filter(|&j| strength[j] > 0.0).collect();
+        let crowds: Vec<f64> = (0..agents).map(|i| living.iter().map(|&j| near(i, j).powi(2)).sum()).collect();
+        let limit = if cfg!(feature = "f64") { 1e-10 } else { 2e-4 };
+        for i in 0..agents {
+            let expected = strength[i] as f64 / (crowds[i] / alone).max(1.0);
+            assert!((found[i] as f64 - expected).abs() < limit, "{grid:?} agent {i}: {} not {expected}", found[i]);
+        }
+        // Each agent's place matters to its own crowd and to those that it is in.
+        let crowd_bar = |i: usize| match crowds[i] > alone {
+            true => -y_bar[i] as f64 * strength[i] as f64 * alone / crowds[i].powi(2),
+            false => 0.0,
+        };
+        let alive = |i: usize| if strength[i] > 0.0 { 1.0 } else { 0.0 };
+        let mut plain = vec![0.0; agents * d];
+        for (i, j) in (0..agents).flat_map(|i| (0..agents).map(move |j| (i, j))).filter(|&(i, j)| near(i, j) > 0.0) {
+            let felt = near(i, j) * (alive(j) * crowd_bar(i) + alive(i) * crowd_bar(j));
+            (0..d).for_each(|c| plain[i * d + c] -= 4.0 / squared * felt * apart(i, j, c));
+        }
+        let size = plain.iter().fold(0.0, |most: f64, x| most.max(x.abs()));
+        for (a, b) in bars[1].iter().zip(&plain) {
+            assert!((*a as f64 - b).abs() < 10.0 * limit * size, "{grid:?}: {a} not {b}, of {size}");
+        }
+    }
 }
 
 /// All pairs and cells of neighbours find the same crowds; sixteen times the agents push sixteen times less each.
 #[test]
 fn large_swarms_push_as_small_ones() {
-    let share = Arc::new(Share::new(&Grid::plane([32; 2], [1.0; 2], false), 0.15, 2.2));
+    let share = Arc::new(Crowd::new(&Grid::plane([32; 2], [1.0; 2], false), 0.15, 2.2));
     let mean = |agents: usize| {
         let xi = Problem::new(config("heat2d", &["swarm.start_in_cells=true"])).expect("a problem").swarm.start(agents);
         let strength = shared(&share, &vec![1.0; agents], &xi);

@@ -2,10 +2,12 @@
 
 mod common;
 
+use cinoc::actuate::Flow2d;
+use cinoc::limit::SaturateLength;
 use cinoc::policy::{DeepONet, Policy, Uncontrolled};
 use cinoc::problem::Problem;
 use cinoc::random::{Rng, Stream};
-use cinoc::swarm::{Directions, Flow2d, ObserveField, Patch, SaturateLength};
+use cinoc::sense::{Directions, ObserveField, Patch};
 use cinoc::task::{MomentDistance, Use};
 use cinoc::{Real, evaluate};
 use cinoc_pde::Grid;

@@ -2,10 +2,12 @@
 
 mod common;
 
-use cinoc::disc::Disc;
+use cinoc::agents::Advance;
+use cinoc::geometry::Disc;
+use cinoc::limit::{Safety, SafetySettings};
 use cinoc::problem::Problem;
 use cinoc::random::{Rng, Stream};
-use cinoc::swarm::{Advance, Nearest, Safety};
+use cinoc::sense::Nearest;
 use cinoc::task::{Moment, Obstacle, Reduction};
 use cinoc::{Real, evaluate, inspect};
 use cinoc_tape::check::{assert_derivative, noise, pull_back};
@@ -105,7 +107,7 @@ fn what_agents_see_of_discs_joins_the_features_of_their_place() {
 
 /// A safety layer with few ticks per unit of time, so that differences need not be tiny.
 fn layer(discs: Vec<Disc>) -> Arc<Safety> {
-    Arc::new(Safety::new(discs, 0.01, 0.05, 0.1, 5.0, [1.0, 1.0]))
+    Arc::new(Safety::new(discs, &[1.0, 1.0], &SafetySettings { clearance: 0.01, margin: 0.05, tick_time: 0.1, speed: 5.0 }))
 }
 
 #[test]
@@ -146,7 +148,11 @@ fn no_agent_ever_enters_a_disc() {
     let config = config("heat2d_obstacles", &["swarm.safety=true"]);
     let discs = Disc::all(&config.obstacles);
     let (dt, agents) = (1e-3, 64);
-    let safety = Arc::new(Safety::new(discs.clone(), config.swarm.clearance, 0.0, dt, 5.0, [1.0, 1.0]));
+    let safety = Arc::new(Safety::new(
+        discs.clone(),
+        &[1.0, 1.0],
+        &SafetySettings { clearance: config.swarm.clearance, margin: 0.0, tick_time: dt, speed: 5.0 },
+    ));
     let advance = Arc::new(Advance::new(dt as Real, vec![0.0; 2], vec![1.0; 2]));
     let mut rng = Rng::new(1, Stream::Test, 0);
     let gap = |xi: [Real; 2]| discs.iter().map(|disc| disc.bearing(xi).gap).fold(Real::INFINITY, Real::min);

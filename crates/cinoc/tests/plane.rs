@@ -1,18 +1,18 @@
 //! The swarm on a rectangle: what agents see and how they push, against plain versions.
 
 use cinoc::Real;
-use cinoc::config::ObserveConfig;
-use cinoc::swarm::{Force2d, Observe2d};
+use cinoc::actuate::{Force2d, Kernel, Push};
+use cinoc::sense::{Observe2d, Window};
 use cinoc_pde::Grid;
 use cinoc_tape::check::{assert_derivative, noise};
 use cinoc_tape::{Memory, Tape};
 use std::sync::Arc;
 
-fn looking(points: usize, window: f64) -> ObserveConfig {
-    ObserveConfig { points, window, through_position: true, compress: 0.0, gain: 1.5, obstacles: false, position: true }
+fn looking(points: usize, window: f64) -> Window {
+    Window { points, window, gain: 1.5, through_position: true, position: true }
 }
 
-fn see(grid: &Grid, settings: &ObserveConfig, z: &[Real], target: &[Real], xi: &[Real]) -> Vec<Real> {
+fn see(grid: &Grid, settings: &Window, z: &[Real], target: &[Real], xi: &[Real]) -> Vec<Real> {
     let observe = Arc::new(Observe2d::new(grid, settings));
     let tape = Tape::new(Memory::default(), &[]);
     let shape = [1, grid.nodes[0], grid.nodes[1]];
@@ -21,7 +21,7 @@ fn see(grid: &Grid, settings: &ObserveConfig, z: &[Real], target: &[Real], xi: &
 }
 
 /// What one agent sees, sample by sample.
-fn see_plainly(grid: &Grid, settings: &ObserveConfig, z: &[Real], target: &[Real], xi: &[Real]) -> Vec<f64> {
+fn see_plainly(grid: &Grid, settings: &Window, z: &[Real], target: &[Real], xi: &[Real]) -> Vec<f64> {
     let (nodes, periodic) = (&grid.nodes, grid.periodic);
     let wrap = |i: i64, n: usize| if periodic { i.rem_euclid(n as i64) } else { i.clamp(0, n as i64 - 1) } as usize;
     let e = |i: i64, j: i64| {
@@ -56,7 +56,7 @@ fn see_plainly(grid: &Grid, settings: &ObserveConfig, z: &[Real], target: &[Real
 }
 
 /// Rectangles with walls and rings, samples one cell apart and not, windows larger than a ring.
-fn views() -> Vec<(Grid, ObserveConfig)> {
+fn views() -> Vec<(Grid, Window)> {
     [false, true]
         .into_iter()
         .flat_map(|periodic| {
@@ -123,7 +123,7 @@ fn observation_has_the_right_derivative() {
 #[test]
 fn the_way_through_the_position_can_be_cut() {
     let grid = Grid::plane([8, 8], [1.0, 1.0], false);
-    let settings = ObserveConfig { through_position: false, ..looking(4, 0.3) };
+    let settings = Window { through_position: false, ..looking(4, 0.3) };
     let observe = Arc::new(Observe2d::new(&grid, &settings));
     let point = vec![([1, 8, 8].into(), noise(64, 1)), ([1, 1, 2].into(), vec![0.4, 0.6])];
     let (_, bars) = cinoc_tape::check::pull_back(
@@ -159,7 +159,7 @@ fn force_is_a_sum_of_gaussians() {
     for (nodes, sigma) in [([9, 14], 0.15), ([50, 70], 0.01), ([50, 70], 0.03), ([40, 64], 0.15)] {
         for periodic in [false, true] {
             let grid = Grid::plane(nodes, [1.0, 1.25], periodic);
-            let force = Arc::new(Force2d::new(&grid, sigma, 1.0));
+            let force = Arc::new(Force2d::new(&grid, &Push { sigma, kernel: Kernel::Peak }));
             let places = [[0.4, 0.7], [0.0, 0.0], [1.0, 1.25], [0.01, 1.2], [0.98, 0.02], [0.52, 0.61]];
             let (action, xi) = (noise(18, 1), places.as_flattened());
             let tape = Tape::new(Memory::default(), &[]);
@@ -178,7 +178,7 @@ fn force_has_the_right_derivative() {
     for periodic in [false, true] {
         // Narrow bumps: the kink where the nearest image changes sides is too low to matter.
         let grid = Grid::plane([9, 20], [1.0, 1.25], periodic);
-        let force = Arc::new(Force2d::new(&grid, 0.1, 1.7));
+        let force = Arc::new(Force2d::new(&grid, &Push { sigma: 0.1, kernel: Kernel::UnitMass }));
         let xi: Vec<Real> = noise(12, 2).iter().map(|x| 0.55 + 0.5 * x).collect();
         assert_derivative(&[(&[2, 3, 3], &noise(18, 1)), (&[2, 3, 2], &xi)], |v| v[0].tape().record(&force, [v[0], v[1]]));
     }

@@ -3,7 +3,7 @@
 use cinoc::Error;
 use cinoc::policy::{DeepONet, PolicyDefinition};
 use cinoc::random::{Rng, Stream};
-use cinoc::swarm::{Features, Patch};
+use cinoc::sense::{Features, Patch};
 
 const IMAGE: Features = Features { patch: Patch::Image { height: 12, width: 12, channels: 3 }, shared: false, position: 16 };
 

@@ -2,11 +2,13 @@
 
 mod common;
 
-use cinoc::config::ObserveConfig;
+use cinoc::actuate::{Actuate, Force1d, Kernel, Push, StillForce1d};
+use cinoc::agents::Advance;
+use cinoc::limit::Saturate;
 use cinoc::problem::Problem;
 use cinoc::random::{Rng, Stream};
 use cinoc::rollout::{Given, State, apply};
-use cinoc::swarm::{Advance, Bumps1d, Compress, Force1d, Fourier, Observe1d, RingView, Saturate, SumBumps};
+use cinoc::sense::{Observe1d, PositionFeatures, RingView, Window};
 use cinoc::task::{Acceleration, Collision, Effort, Margin, SquaredError};
 use cinoc::{Real, evaluate};
 use cinoc_pde::Grid;
@@ -15,14 +17,19 @@ use cinoc_tape::{Memory, Shape, Tape, Var};
 use common::{agree, config};
 use std::sync::Arc;
 
+fn looking(points: usize, window: f64, gain: f64) -> Window {
+    Window { points, window, gain, through_position: true, position: true }
+}
+
 fn positions(count: usize, seed: u64) -> Vec<Real> {
     noise(count, seed).iter().map(|x| 0.5 + 0.45 * x).collect()
 }
 
 #[test]
 fn force_is_a_sum_of_gaussians() {
-    for (grid, scale) in [(Grid::walls(21, 1.0), 1.0), (Grid::periodic(21, 1.0), 2.5)] {
-        let force = Arc::new(Force1d::new(&grid, 0.1, scale));
+    for (grid, kernel) in [(Grid::walls(21, 1.0), Kernel::Peak), (Grid::periodic(21, 1.0), Kernel::UnitMass)] {
+        let push = Push { sigma: 0.1, kernel };
+        let (force, scale) = (Arc::new(Force1d::new(&grid, &push)), push.scale(1));
         let x: Vec<Real> = grid.positions(0).iter().map(|&x| x as Real).collect();
         let point = vec![(Shape::new(&[2, 3, 2]), noise(12, 1)), (Shape::new(&[2, 3, 1]), positions(6, 2))];
         let ring = grid.periodic;
@@ -46,13 +53,13 @@ fn force_is_a_sum_of_gaussians() {
 #[test]
 fn shapes_first_and_their_sum_later_give_the_same_force() {
     for grid in [Grid::walls(21, 1.0), Grid::periodic(32, 1.0)] {
-        let force = || Force1d::new(&grid, 0.1, 2.5);
-        let (whole, bumps, sum) = (Arc::new(force()), Arc::new(Bumps1d(force())), Arc::new(SumBumps));
+        let push = Push { sigma: 0.1, kernel: Kernel::UnitMass };
+        let (whole, still) = (Arc::new(Force1d::new(&grid, &push)), StillForce1d::new(&grid, &push));
         let point = vec![(Shape::new(&[2, 3, 2]), noise(12, 1)), (Shape::new(&[2, 3, 1]), positions(6, 2))];
-        agree(point, &|v| v[0].tape().record(&sum, [v[0], v[1].apply(&bumps)]), &|v| v[0].tape().record(&whole, [v[0], v[1]]));
+        agree(point, &|v| still.force(v[0], v[1]), &|v| v[0].tape().record(&whole, [v[0], v[1]]));
         // The same places in both instances.
         let point = vec![(Shape::new(&[2, 3, 2]), noise(12, 1)), (Shape::new(&[1, 3, 1]), positions(3, 2))];
-        agree(point, &|v| v[0].tape().record(&sum, [v[0], v[1].apply(&bumps)]), &|v| {
+        agree(point, &|v| still.force(v[0], v[1]), &|v| {
             let both = v[1].reshape([3]).join(v[1].reshape([3])).reshape([2, 3, 1]);
             v[0].tape().record(&whole, [v[0], both])
         });
@@ -61,15 +68,7 @@ fn shapes_first_and_their_sum_later_give_the_same_force() {
 
 #[test]
 fn a_view_in_two_steps_is_the_view_in_one() {
-    let settings = ObserveConfig {
-        points: 20,
-        window: 0.31,
-        through_position: true,
-        compress: 0.0,
-        gain: 1.5,
-        obstacles: false,
-        position: true,
-    };
+    let settings = looking(20, 0.31, 1.5);
     let plain = Arc::new(Observe1d::new(&Grid::periodic(24, 2.0), &settings));
     let view = RingView::new(&plain);
     let places: Vec<Real> = vec![0.0, 0.155, 0.16, 1.0, 1.844, 1.9999];
@@ -87,15 +86,7 @@ fn a_view_in_two_steps_is_the_view_in_one() {
 #[test]
 fn observation_samples_linear_fields_exactly() {
     let grid = Grid::walls(100, 1.0);
-    let settings = ObserveConfig {
-        points: 20,
-        window: 0.08,
-        through_position: true,
-        compress: 0.0,
-        gain: 1.0,
-        obstacles: false,
-        position: true,
-    };
+    let settings = looking(20, 0.08, 1.0);
     let observe = Arc::new(Observe1d::new(&grid, &settings));
     let tape = Tape::new(Memory::default(), &[]);
     let z: Vec<Real> = grid.positions(0).iter().map(|x| (3.0 * x) as Real).collect();
@@ -111,15 +102,7 @@ fn observation_samples_linear_fields_exactly() {
 
 #[test]
 fn observation_wraps_around_a_ring() {
-    let settings = ObserveConfig {
-        points: 5,
-        window: 0.28,
-        through_position: true,
-        compress: 0.0,
-        gain: 1.0,
-        obstacles: false,
-        position: true,
-    };
+    let settings = looking(5, 0.28, 1.0);
     let observe = Arc::new(Observe1d::new(&Grid::periodic(16, 1.0), &settings));
     let z = noise(16, 4);
     let at = |xi: Real| {
@@ -139,31 +122,12 @@ fn observation_wraps_around_a_ring() {
 fn gain_scales_the_observation() {
     let grid = Grid::walls(30, 1.0);
     let see = |gain: f64| {
-        let observe = Arc::new(Observe1d::new(
-            &grid,
-            &ObserveConfig {
-                points: 6,
-                window: 0.1,
-                through_position: true,
-                compress: 0.0,
-                gain,
-                obstacles: false,
-                position: true,
-            },
-        ));
+        let observe = Arc::new(Observe1d::new(&grid, &looking(6, 0.1, gain)));
         let tape = Tape::new(Memory::default(), &[]);
         let xi = tape.constant([1, 1, 1], &[0.41]);
         tape.record(&observe, [tape.constant([1, 30], &noise(30, 8)), tape.constant([1, 30], &noise(30, 9)), xi]).value()
     };
     see(1.0).iter().zip(see(3.0)).for_each(|(a, b)| assert!((3.0 * a - b).abs() < 1e-4));
-}
-
-#[test]
-fn compression_is_linear_below_and_a_root_above() {
-    let compress = Arc::new(Compress::new(0.1));
-    agree(vec![(Shape::new(&[6]), vec![0.001, -0.05, 0.1, -0.7, 3.0, -20.0])], &|v| v[0].apply(&compress), &|v| {
-        v[0] / v[0].abs().affine(10.0, 1.0).sqrt()
-    });
 }
 
 #[test]
@@ -241,7 +205,8 @@ fn collisions_of_many_agents_are_those_of_all_pairs() {
 
 #[test]
 fn motion_limits_and_features_have_right_derivatives() {
-    let (fourier, advance) = (Arc::new(Fourier::new(&[1.0, 1.25], 3.0)), Arc::new(Advance::new(0.1, vec![0.0], vec![1.0])));
+    let (fourier, advance) =
+        (Arc::new(PositionFeatures::new(&[1.0, 1.25], 3.0)), Arc::new(Advance::new(0.1, vec![0.0], vec![1.0])));
     let saturate = Arc::new(Saturate::new(vec![4.0, 2.0]));
     assert_derivative(&[(&[1, 3, 2], &positions(6, 3))], |v| v[0].apply(&fourier));
     assert_derivative(&[(&[1, 3, 1], &positions(3, 4)), (&[1, 3, 2], &noise(6, 5))], |v| {
@@ -308,4 +273,13 @@ fn uncontrolled_levels_are_those_of_the_population() {
             assert!((*low..*high).contains(&scores.mean(k)), "{name}: {}", scores.mean(k));
         }
     }
+}
+
+#[test]
+fn stored_settings_of_old_are_understood() {
+    let old = |compress: &str| format!("problem = \"heat1d\"\n[observe]\ncompress = {compress}\n");
+    let read = cinoc::Config::from_toml(&old("0.0"), "a test").expect("a configuration");
+    assert_eq!(read, config("heat1d", &[]));
+    let message = cinoc::Config::from_toml(&old("0.1"), "a test").expect_err("it did something").to_string();
+    assert!(message.contains("observe.compress"), "{message}");
 }

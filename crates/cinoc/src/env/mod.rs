@@ -27,7 +27,7 @@ pub use contract::assert_replayable;
 
 use crate::policy::Policy;
 use crate::rollout::Beginning;
-use crate::swarm::Features;
+use crate::sense::Features;
 use crate::threads::Threads;
 use crate::{Error, Problem, Real, memory};
 use cinoc_tape::Params;

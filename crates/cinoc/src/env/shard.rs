@@ -228,7 +228,7 @@ impl Shard {
             let xi = tape.given([size, agents, problem.swarm.dimensions()], &e.xi);
             let seen = problem.swarm.observe(z, target, xi);
             seen.patch().read(|values| view.copy_from_slice(values));
-            seen.position.read(|values| position.copy_from_slice(values));
+            seen.position().read(|values| position.copy_from_slice(values));
         }
         self.sight = tape.into_memory();
     }

@@ -2,7 +2,7 @@
 
 use super::{Context, Decision, Policy, PolicyDefinition};
 use crate::random::Rng;
-use crate::swarm::{Features, Observation, Patch};
+use crate::sense::{Features, Observation, Patch};
 use crate::{Error, Real, memory, settings, words};
 use cinoc_tape::op::{Activation, ConvBranch};
 use cinoc_tape::{Leaves, Params, Shape, Var};
@@ -223,7 +223,7 @@ impl Policy for Network {
             None => (1..self.branch).fold(seen.dense(parameters(0), self.layers[0].activation), |x, i| layer(i, x)),
         });
         let after = self.branch + self.trunk;
-        let trunk = (self.branch..after).fold(seen.position, |x, i| layer(i, x));
+        let trunk = (self.branch..after).fold(seen.position(), |x, i| layer(i, x));
         let head = match self.fusion {
             Fusion::Concat => branch.dense_with(trunk, theta.layer(2 * after), self.layers[after].activation),
             Fusion::Product => layer(after, branch * trunk),

@@ -2,7 +2,7 @@
 
 use super::{Context, Decision, Policy, PolicyDefinition};
 use crate::random::Rng;
-use crate::swarm::{Features, Observation};
+use crate::sense::{Features, Observation};
 use crate::{Error, settings};
 use cinoc_tape::{Leaves, Params, Shape};
 
@@ -40,7 +40,7 @@ impl Policy for Idle {
     }
 
     fn act<'t>(&self, _: &Leaves<'t>, seen: &Observation<'t>, _: &Context<'t>) -> Decision<'t> {
-        let shape = seen.position.shape().with_last(self.action_width);
-        seen.position.tape().zeros(shape).into()
+        let shape = seen.position().shape().with_last(self.action_width);
+        seen.position().tape().zeros(shape).into()
     }
 }

@@ -1,14 +1,21 @@
 //! `density2d`: a density on a rectangle, carried to its target by agents that blow.
 
+use super::common::{crowd, window_fits};
+use crate::actuate::Flow2d;
+use crate::agents::{Advance, Swarm};
+use crate::geometry::Rectangle;
+use crate::limit::LengthLimit;
+use crate::place::Inside;
 use crate::policy::{DeepONet, Fusion};
 use crate::problem::{Definition, Explanation, Preset, Problem};
 use crate::recipe::{Recipe, Schedule, Train};
-use crate::swarm::{BlowingPlane, Kernel, ObserveConfig, Rectangle, SwarmConfig};
+use crate::sense::{Sight, Window};
 use crate::task::{BlobData, MomentCost, MomentMatching};
 use crate::{Error, settings, words};
 use cinoc_pde::calculus::TransportScheme;
 use cinoc_pde::equation::Transport2d;
 use cinoc_pde::{Grid, Real};
+use std::sync::Arc;
 
 /// How much lower than at the other walls the agents' first lattice ends at the upper one.
 const HEADROOM: f64 = 0.1;
@@ -81,7 +88,7 @@ settings! {
 
 settings! {
     /// What an agent sees, besides where it is and where the centroids of the density and of the target lie from there.
-    pub struct Sight {
+    pub struct Look {
         /// What of the field an agent sees.
         view: See = (),
         /// Samples of a patch along each axis.
@@ -103,7 +110,7 @@ settings! {
         /// Agents that blow in the direction they move in.
         swarm: Blowers = (),
         /// What an agent sees.
-        observe: Sight = (),
+        observe: Look = (),
         /// Where blobs lie and how large they are.
         data: BlobData = (),
         /// Weights of the cost.
@@ -138,7 +145,7 @@ impl Definition for Density2d {
             },
             swarm: Blowers { agents: 9, sigma: 0.2, v_limit: 0.8, start_margin: 0.15, crowd: 0.0, crowd_width: 1.0 },
             // Patches: twelve samples along each axis, one cell of the x axis apart.
-            observe: Sight { view: See::Field, points: 12, window: 11.0 / 63.0, gain: 1.0, through_position: true },
+            observe: Look { view: See::Field, points: 12, window: 11.0 / 63.0, gain: 1.0, through_position: true },
             data: BlobData::default(),
             cost: MomentCost::default(),
         };
@@ -165,7 +172,7 @@ impl Definition for Density2d {
     fn check(&self) -> Result<(), Error> {
         let Physics { length_x, length_y, margin, .. } = self.physics;
         let shortest = length_x.min(length_y);
-        super::common::window_fits(self.observe.window, shortest)?;
+        window_fits(self.observe.window, shortest)?;
         for (key, value, most) in [
             ("physics.margin", margin, 0.5 * shortest),
             ("swarm.start_margin", self.swarm.start_margin, 0.5 * (shortest - HEADROOM).max(0.0)),
@@ -195,51 +202,30 @@ impl Definition for Density2d {
             high: [lengths[0] - margin, lengths[1] - margin - headroom],
         };
         let (start, home) = (inside(self.swarm.start_margin, HEADROOM), inside(margin, 0.0));
-        let (parts, observe) = (self.swarm.parts(), self.observe.parts());
-        let mut swarm = BlowingPlane::new(&grid, &parts, &observe, start, home, gain, motion);
-        if self.observe.view == See::Patch {
-            swarm = swarm.seeing_patches(&grid, &observe);
-        }
+        let Look { view, points, window, gain: sharper, through_position } = self.observe;
+        let sight = match view {
+            See::Patch => Sight::around(&grid, &Window { points, window, gain: sharper, through_position, position: true }),
+            See::Field => Sight::whole(&grid, sharper, true),
+        };
+        let Blowers { sigma, v_limit, crowd: alone, crowd_width, .. } = self.swarm;
+        let real = |corner: [f64; 2]| corner.map(|x| x as Real).to_vec();
+        // Agents blow in the direction they move in: the action is the velocity. They add nothing to the field.
+        let swarm = Swarm::new(
+            2,
+            Box::new(Inside(start)),
+            Box::new(sight.with_centroids(&grid)),
+            Box::new(LengthLimit::new(v_limit)),
+            Box::new(Arc::new(Flow2d::new(&grid, sigma, gain))),
+        )
+        .moving(Advance::new(motion as Real, real(home.low), real(home.high)))
+        .crowding(crowd(&grid, sigma, alone, crowd_width));
         Problem {
             name: Self::NAME.into(),
             task: Box::new(MomentMatching::new(&grid, &self.data, &self.cost)),
             stepper: Box::new(Transport2d::new(grid, [0.0, drift], diffusion, scheme)),
-            swarm: Box::new(swarm),
+            swarm,
             agents: self.swarm.agents,
             ticks,
-        }
-    }
-}
-
-impl Blowers {
-    fn parts(&self) -> SwarmConfig {
-        SwarmConfig {
-            agents: self.agents,
-            sigma: self.sigma,
-            kernel: Kernel::Peak,
-            u_limit: 1.0,
-            v_limit: self.v_limit,
-            start_in_cells: false,
-            staggered: false,
-            start_margin: self.start_margin,
-            start_margin_other: self.start_margin,
-            safety: false,
-            clearance: 0.0,
-            crowd: self.crowd,
-            crowd_width: self.crowd_width,
-        }
-    }
-}
-
-impl Sight {
-    fn parts(&self) -> ObserveConfig {
-        ObserveConfig {
-            points: self.points,
-            window: self.window,
-            through_position: self.through_position,
-            gain: self.gain,
-            obstacles: false,
-            position: true,
         }
     }
 }

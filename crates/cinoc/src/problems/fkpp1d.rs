@@ -1,9 +1,10 @@
 //! `fkpp1d`: the Fisher–KPP equation on an interval, tracked by mobile agents.
 
-use super::common::{Interval, Mobile, View, tune_line, window_fits};
+use super::common::{Interval, Mobile, tune_line, window_fits};
 use crate::policy::DeepONet;
 use crate::problem::{Definition, Explanation, Preset, Problem};
 use crate::recipe::{Recipe, Train};
+use crate::sense::Window;
 use crate::task::{Profile, TrackingCost, TrackingData};
 use crate::{Error, settings};
 use cinoc_pde::equation::FisherKpp;
@@ -35,7 +36,7 @@ settings! {
         /// Agents that push and move.
         swarm: Mobile = (),
         /// What an agent sees.
-        observe: View = (),
+        observe: Window = (),
         /// How start and target are drawn.
         data: TrackingData = (),
         /// Weights of the cost.
@@ -78,7 +79,7 @@ impl Definition for Fkpp1d {
     fn build(&self) -> Problem {
         let Physics { nodes, length, nu, rho, dt, ticks } = self.physics;
         let Self { swarm, observe, data, cost, .. } = self;
-        Interval { swarm, observe, data, cost, profile: Profile::Density, ticks }
+        Interval { swarm, observe, data, cost, profile: Profile::Density, ticks, tick_time: dt }
             .problem(Self::NAME, FisherKpp::new(Grid::walls(nodes, length as Real), nu, rho, dt))
     }
 }

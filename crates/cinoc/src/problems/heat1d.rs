@@ -1,9 +1,10 @@
 //! `heat1d`: the heat equation on an interval, tracked by mobile agents.
 
-use super::common::{Interval, Mobile, View, tune_line, window_fits};
+use super::common::{Interval, Mobile, tune_line, window_fits};
 use crate::policy::DeepONet;
 use crate::problem::{Definition, Explanation, Preset, Problem};
 use crate::recipe::{Recipe, Train};
+use crate::sense::Window;
 use crate::task::{Profile, TrackingCost, TrackingData};
 use crate::{Error, settings};
 use cinoc_pde::equation::Heat1d as Equation;
@@ -33,7 +34,7 @@ settings! {
         /// Agents that push and move.
         swarm: Mobile = (),
         /// What an agent sees.
-        observe: View = (),
+        observe: Window = (),
         /// How start and target are drawn.
         data: TrackingData = (),
         /// Weights of the cost.
@@ -80,7 +81,7 @@ impl Definition for Heat1d {
     fn build(&self) -> Problem {
         let Physics { nodes, length, nu, dt, ticks } = self.physics;
         let Self { swarm, observe, data, cost, .. } = self;
-        Interval { swarm, observe, data, cost, profile: Profile::Bridge, ticks }
+        Interval { swarm, observe, data, cost, profile: Profile::Bridge, ticks, tick_time: dt }
             .problem(Self::NAME, Equation::new(Grid::walls(nodes, length as Real), nu, dt))
     }
 }

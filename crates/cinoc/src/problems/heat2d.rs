@@ -1,8 +1,9 @@
 //! `heat2d`: the heat equation on a square, tracked by mobile agents.
 
-use super::common::{HeatPhysics, HeatPlane, Mobile, View};
+use super::common::{HeatPhysics, HeatPlane, Mobile};
 use crate::problem::{Definition, Explanation, Preset, Problem};
 use crate::recipe::Recipe;
+use crate::sense::Window;
 use crate::task::{TrackingCost, TrackingData};
 use crate::{Error, settings};
 
@@ -14,7 +15,7 @@ settings! {
         /// Agents that push and move.
         swarm: Mobile = (),
         /// What an agent sees.
-        observe: View = (),
+        observe: Window = (),
         /// How start and target are drawn.
         data: TrackingData = (),
         /// Weights of the cost.
@@ -57,7 +58,7 @@ impl Definition for Heat2d {
     }
 
     fn build(&self) -> Problem {
-        self.parts().build(Self::NAME, |swarm, task| (swarm, task))
+        self.parts().build(Self::NAME, |_, sight, task| (sight, None, task))
     }
 
     fn resize(&mut self, agents: usize, nodes: usize) -> bool {

@@ -1,10 +1,11 @@
 //! `heat2d_obstacles`: the heat equation on a square with three discs that the agents keep out of. The field does not feel them.
 
-use super::common::{HeatPhysics, HeatPlane, Mobile, View};
-use crate::disc::Disc;
+use super::common::{HeatPhysics, HeatPlane, Mobile};
+use crate::geometry::Disc;
+use crate::limit::{Safety, SafetySettings};
 use crate::problem::{Definition, Explanation, Preset, Problem};
 use crate::recipe::Recipe;
-use crate::swarm::Safety;
+use crate::sense::Window;
 use crate::task::{TrackingCost, TrackingData};
 use crate::{Error, settings};
 
@@ -36,7 +37,7 @@ settings! {
         /// Discs that agents keep out of.
         obstacles: Obstacles = (),
         /// What an agent sees.
-        observe: View = (),
+        observe: Window = (),
         /// How start and target are drawn.
         data: TrackingData = (),
         /// Weights of the cost.
@@ -48,6 +49,11 @@ impl Heat2dObstacles {
     fn parts(&self) -> HeatPlane {
         let Self { physics, swarm, observe, data, cost, .. } = self.clone();
         HeatPlane { physics, swarm, observe, data, cost }
+    }
+
+    fn safety(&self) -> SafetySettings {
+        let Obstacles { clearance, margin, .. } = self.obstacles;
+        SafetySettings { clearance, margin, tick_time: self.physics.dt, speed: self.swarm.v_limit }
     }
 }
 
@@ -91,7 +97,7 @@ impl Definition for Heat2dObstacles {
         if !discs.iter().all(inside) {
             return bad(format!("discs {clearance} or more from the walls while obstacles.safety is on"));
         }
-        let gap = 2.0 * (clearance + Safety::reach(self.physics.dt, self.swarm.v_limit));
+        let gap = 2.0 * (clearance + self.safety().reach());
         let apart = |[x, y, r]: &[f64; 3], [a, b, s]: &[f64; 3]| (x - a).hypot(y - b) >= r + s + gap;
         if (1..discs.len()).any(|i| discs[..i].iter().any(|other| !apart(&discs[i], other))) {
             return bad(format!("discs {gap:.3} or more apart while obstacles.safety is on"));
@@ -106,8 +112,10 @@ impl Definition for Heat2dObstacles {
     fn build(&self) -> Problem {
         let Obstacles { discs, margin, weight, safety, clearance, seen } = &self.obstacles;
         let discs = Disc::all(discs);
-        self.parts().build(Self::NAME, |swarm, task| {
-            (swarm.around(&discs, *margin, *safety, *clearance, *seen), task.around(discs.clone(), *weight, *margin))
+        self.parts().build(Self::NAME, |grid, sight, task| {
+            let sight = if *seen { sight.with_discs(&discs, *clearance) } else { sight };
+            let layer = safety.then(|| Safety::new(discs.clone(), &grid.lengths, &self.safety()));
+            (sight, layer, task.around(discs.clone(), *weight, *margin))
         })
     }
 }

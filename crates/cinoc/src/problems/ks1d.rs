@@ -1,11 +1,11 @@
 //! `ks1d`: the Kuramoto–Sivashinsky equation on a ring, brought to rest by agents that stay in place.
 
-use super::common::{Rest, States, Static, View, calm, nodes_fit, states_fit, window_fits};
+use super::common::{Rest, States, Static, calm, nodes_fit, states_fit, window_fits};
 use crate::policy::DeepONet;
 use crate::problem::{Definition, Explanation, Preset, Problem};
 use crate::random::Rng;
 use crate::recipe::{Recipe, Train};
-use crate::swarm::StillLine;
+use crate::sense::Window;
 use crate::task::{RestCost, Square};
 use crate::{Error, settings};
 use cinoc_pde::equation::KuramotoSivashinsky1d;
@@ -37,7 +37,7 @@ settings! {
         /// Agents that push and stay where they are.
         swarm: Static = (),
         /// What an agent sees.
-        observe: View = (),
+        observe: Window = (),
         /// The states that instances start from.
         data: States = (),
         /// Weights of the cost.
@@ -88,7 +88,7 @@ impl Definition for Ks1d {
         let Physics { nodes, length, dt, ticks } = self.physics;
         let grid = Grid::periodic(nodes, length as Real);
         let stepper = || KuramotoSivashinsky1d::stepper(grid.clone(), dt);
-        let swarm = StillLine::new(&grid, &self.swarm.parts(), &self.observe.parts());
+        let swarm = self.swarm.swarm(&grid, &self.observe);
         let begin = move |rng: &mut Rng| white_noise(&rng.normals(nodes), AMPLITUDE);
         let rest = Rest { data: &self.data, cost: &self.cost, square: Square::EnergyMean, agents: self.swarm.agents, ticks };
         // The mirror image of −z moves as the equation says.

@@ -1,11 +1,11 @@
 //! `ks2d`: the Kuramoto–Sivashinsky equation on a torus, brought to rest by agents that stay in place.
 
-use super::common::{PlaneStates, Rest, Static, View, calm, tori, window_fits};
+use super::common::{PlaneStates, Rest, Static, calm, tori, window_fits};
 use crate::policy::DeepONet;
 use crate::problem::{Definition, Explanation, Preset, Problem};
 use crate::random::Rng;
 use crate::recipe::{Recipe, Schedule, Train};
-use crate::swarm::StillPlane;
+use crate::sense::Window;
 use crate::task::{RestCost, Square};
 use crate::{Error, settings};
 use cinoc_pde::equation::KuramotoSivashinsky2d;
@@ -39,7 +39,7 @@ settings! {
         /// Agents that push and stay where they are.
         swarm: Static = (),
         /// What an agent sees.
-        observe: View = (),
+        observe: Window = (),
         /// The states that instances start from.
         data: PlaneStates = (),
         /// Weights of the cost.
@@ -113,7 +113,7 @@ impl Definition for Ks2d {
             let phases = std::array::from_fn(|_| rng.uniform(0.0, TAU));
             waves_with_noise(&coarser, phases, &rng.normals(coarser.count()))
         };
-        let swarm = StillPlane::new(&grid, &self.swarm.parts(), &self.observe.parts());
+        let swarm = self.swarm.swarm(&grid, &self.observe);
         let stepper = KuramotoSivashinsky2d::stepper(grid, dt, substeps);
         let data = &self.data.states();
         let rest = Rest { data, cost: &self.cost, square: Square::EnergyLast, agents: self.swarm.agents, ticks };

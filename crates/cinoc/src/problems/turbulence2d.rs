@@ -1,11 +1,11 @@
 //! `turbulence2d`: decaying turbulence on a torus, brought to rest by agents that stay in place.
 
-use super::common::{PlaneStates, Rest, Static, View, calm, tori, window_fits};
+use super::common::{PlaneStates, Rest, Static, calm, tori, window_fits};
 use crate::policy::DeepONet;
 use crate::problem::{Definition, Explanation, Preset, Problem};
 use crate::random::Rng;
 use crate::recipe::{Recipe, Schedule, Train};
-use crate::swarm::StillPlane;
+use crate::sense::Window;
 use crate::task::{RestCost, Square};
 use crate::{Error, settings};
 use cinoc_pde::Grid;
@@ -44,7 +44,7 @@ settings! {
         /// Agents that push and stay where they are.
         swarm: Static = (),
         /// What an agent sees.
-        observe: View = (),
+        observe: Window = (),
         /// The states that instances start from.
         data: PlaneStates = (),
         /// Weights of the cost.
@@ -115,7 +115,7 @@ impl Definition for Turbulence2d {
         let free = stepper(&coarser, by_flow);
         let begin = move |rng: &mut Rng| random_vorticity(&coarser, PEAK, ENERGY, &rng.normals(coarser.count()));
         let runs = format!("turbulence2d, nu {nu}, peak {PEAK}, energy {ENERGY}, courant {}", Vorticity2d::COURANT);
-        let swarm = StillPlane::new(&grid, &self.swarm.parts(), &self.observe.parts());
+        let swarm = self.swarm.swarm(&grid, &self.observe);
         let held = stepper(&grid, if substeps == 0 { by_flow } else { Substeps::Fixed(substeps) });
         let data = &self.data.states();
         let rest = Rest { data, cost: &self.cost, square: Square::EnstrophyLast, agents: self.swarm.agents, ticks };

@@ -71,7 +71,7 @@ pub fn tick<'t>(
             let Decision { raw, memory } = policy.act(&theta, &seen, &Context { memory: state.memory, noise, clock });
             assert_eq!(memory.is_some(), state.memory.is_some(), "a policy returns a memory if and only if it declares one");
             let memory = memory.map(|memory| remember(memory, given.strength));
-            (swarm.saturate(raw, swarm.share(given.strength, state.xi)), memory)
+            (swarm.saturate(raw, swarm.strength(given.strength, state.xi)), memory)
         }
         Decide::Action(action) => (swarm.hold(action, given.strength), state.memory),
     };

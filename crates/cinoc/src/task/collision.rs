@@ -1,7 +1,7 @@
 //! The price of agents coming near each other.
 
 use crate::Real;
-use crate::neighbours::near_pairs;
+use crate::geometry::near_pairs;
 use cinoc_tape::{Cotangents, Inputs, Op, Shape};
 
 /// Mean over all M² ordered pairs of `relu(R − |ξᵢ−ξⱼ|)²`, an agent with itself counting as zero. Input `[batch, agents, d]`; output `[batch]`.

@@ -16,7 +16,7 @@ pub use tracking::{Profile, Tracking, TrackingCost, TrackingData};
 
 use crate::Real;
 use crate::attractor::Attractor;
-use crate::disc::Disc;
+use crate::geometry::Disc;
 use crate::random::{Rng, Use};
 use cinoc_tape::Var;
 

@@ -1,7 +1,7 @@
 //! The price of coming near a keep-out disc.
 
 use crate::Real;
-use crate::disc::Disc;
+use crate::geometry::Disc;
 use cinoc_tape::{Cotangents, Inputs, Op, Shape};
 
 /// Mean over agents and discs of `relu(r + margin − |ξ − c|)²`. Input `[batch, agents, 2]`; output `[batch]`.

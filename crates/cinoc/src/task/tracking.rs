@@ -1,7 +1,7 @@
 //! Drive the field to a target and keep it there.
 
 use super::{Acceleration, After, Collision, Effort, Instance, Margin, Obstacle, Reduction, SquaredError, Status, Task};
-use crate::disc::Disc;
+use crate::geometry::Disc;
 use crate::random::{Rng, Use};
 use crate::{Real, settings};
 use cinoc_pde::Grid;

@@ -1,7 +1,12 @@
-//! Settings of agents and of what they see.
+//! Agents as settings describe them.
 
-use crate::settings;
-use crate::swarm::{Kernel, ObserveConfig, SwarmConfig};
+use crate::actuate::{Kernel, Push};
+use crate::agents::{Advance, Swarm};
+use crate::limit::{Crowd, CrowdSettings, EachLimit};
+use crate::place::{BetweenMargins, CellCentres, EvenLattice, Margins, Place};
+use crate::sense::{Sense, Sight, Window};
+use crate::{Real, settings};
+use cinoc_pde::Grid;
 
 settings! {
     /// Agents that push and move.
@@ -49,71 +54,38 @@ settings! {
     }
 }
 
-settings! {
-    /// What an agent sees: samples of the error z − z* and of its slopes around it.
-    pub struct View {
-        /// Samples of the window, along each axis.
-        points: usize = 2..=64,
-        /// Width of the window.
-        window: f64 = 1e-6..=1e6,
-        /// Factor on the error before the network sees it; the physics does not change.
-        gain: f64 = 1e-6..=1e6,
-        /// Whether the derivative flows through the places of the samples (exact), or not (as published).
-        through_position: bool = (),
-        /// Whether an agent knows where in the domain it is. If not, a policy can be used on domains of any size.
-        position: bool = (),
-    }
-}
-
 impl Mobile {
-    pub fn parts(&self) -> SwarmConfig {
-        SwarmConfig {
-            agents: self.agents,
-            sigma: self.sigma,
-            kernel: self.kernel,
-            u_limit: self.u_limit,
-            v_limit: self.v_limit,
-            start_in_cells: self.start_in_cells,
-            staggered: false,
-            start_margin: self.start_margin,
-            start_margin_other: self.start_margin_other,
-            safety: false,
-            clearance: 0.005,
-            crowd: self.crowd,
-            crowd_width: self.crowd_width,
-        }
+    /// Agents on `grid` that act every `tick_time` by what `sense` shows them.
+    pub fn swarm(&self, grid: &Grid, sense: impl Sense + 'static, tick_time: f64) -> Swarm {
+        let (d, lengths) = (grid.dimensions(), &grid.lengths);
+        let margins = Margins { agents: self.agents, trained: self.start_margin, other: self.start_margin_other };
+        let place: Box<dyn Place> = match self.start_in_cells {
+            true => Box::new(CellCentres::new(lengths)),
+            false => Box::new(BetweenMargins::new(lengths, margins)),
+        };
+        let mut limits = vec![self.v_limit as Real; 1 + d];
+        limits[0] = self.u_limit as Real;
+        let push = Push { sigma: self.sigma, kernel: self.kernel };
+        Swarm::new(d, place, Box::new(sense), Box::new(EachLimit::new(&limits)), push.on(grid, true))
+            .moving(Advance::new(tick_time as Real, vec![0.0; d], lengths.clone()))
+            .crowding(crowd(grid, self.sigma, self.crowd, self.crowd_width))
     }
 }
 
 impl Static {
-    pub fn parts(&self) -> SwarmConfig {
-        SwarmConfig {
-            agents: self.agents,
-            sigma: self.sigma,
-            kernel: self.kernel,
-            u_limit: self.u_limit,
-            v_limit: 1.0,
-            start_in_cells: false,
-            staggered: self.staggered,
-            start_margin: 0.0,
-            start_margin_other: 0.0,
-            safety: false,
-            clearance: 0.005,
-            crowd: self.crowd,
-            crowd_width: self.crowd_width,
-        }
+    /// Agents on `grid` that see through `window`.
+    pub fn swarm(&self, grid: &Grid, window: &Window) -> Swarm {
+        let place: Box<dyn Place> = match self.staggered {
+            true => Box::new(EvenLattice::new(&grid.lengths)),
+            false => Box::new(CellCentres::new(&grid.lengths)),
+        };
+        let (limit, push) = (EachLimit::new(&[self.u_limit as Real]), Push { sigma: self.sigma, kernel: self.kernel });
+        Swarm::new(grid.dimensions(), place, Box::new(Sight::around(grid, window)), Box::new(limit), push.on(grid, false))
+            .crowding(crowd(grid, self.sigma, self.crowd, self.crowd_width))
     }
 }
 
-impl View {
-    pub fn parts(&self) -> ObserveConfig {
-        ObserveConfig {
-            points: self.points,
-            window: self.window,
-            through_position: self.through_position,
-            gain: self.gain,
-            obstacles: false,
-            position: self.position,
-        }
-    }
+/// What settings ask for, if anything.
+pub fn crowd(grid: &Grid, sigma: f64, crowd: f64, crowd_width: f64) -> Option<Crowd> {
+    Crowd::of(grid, sigma, CrowdSettings { crowd, crowd_width })
 }

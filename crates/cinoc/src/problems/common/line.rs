@@ -1,33 +1,35 @@
 //! What tracking problems on an interval share.
 
-use super::{Mobile, View};
+use super::Mobile;
+use crate::actuate::Kernel;
 use crate::policy::{DeepONet, Fusion};
 use crate::problem::Problem;
 use crate::recipe::{Schedule, Train};
-use crate::swarm::{Kernel, MobileLine};
+use crate::sense::{Sight, Window};
 use crate::task::{Profile, Tracking, TrackingCost, TrackingData};
 use cinoc_pde::Stepper;
 
 /// The parts of a tracking problem on an interval.
 pub struct Interval<'a> {
     pub swarm: &'a Mobile,
-    pub observe: &'a View,
+    pub observe: &'a Window,
     pub data: &'a TrackingData,
     pub cost: &'a TrackingCost,
     pub profile: Profile,
     pub ticks: usize,
+    pub tick_time: f64,
 }
 
 impl Interval<'_> {
     /// The problem of an equation.
     pub fn problem(&self, name: &str, stepper: impl Stepper + 'static) -> Problem {
         let grid = stepper.grid().clone();
-        let swarm = MobileLine::new(&grid, &self.swarm.parts(), &self.observe.parts(), stepper.dt() as f64);
+        let swarm = self.swarm.swarm(&grid, Sight::around(&grid, self.observe), self.tick_time);
         let task = Tracking::new(&grid, self.data, self.cost, self.profile);
         Problem {
             name: name.into(),
             stepper: Box::new(stepper),
-            swarm: Box::new(swarm),
+            swarm,
             task: Box::new(task),
             agents: self.swarm.agents,
             ticks: self.ticks,
@@ -51,13 +53,13 @@ impl Interval<'_> {
     }
 
     /// The paper's view.
-    pub fn view() -> View {
-        View { points: 20, window: 0.08, gain: 1.0, through_position: true, position: true }
+    pub fn view() -> Window {
+        Window { points: 20, window: 0.08, gain: 1.0, through_position: true, position: true }
     }
 }
 
 /// What helps on every interval: steeper answers to small errors, agents near the walls, other places and strengths, a falling rate.
-pub fn tune_line(swarm: &mut Mobile, observe: &mut View, policy: &mut DeepONet, train: &mut Train) {
+pub fn tune_line(swarm: &mut Mobile, observe: &mut Window, policy: &mut DeepONet, train: &mut Train) {
     policy.fusion = Fusion::Product;
     observe.gain = 4.0;
     (swarm.start_margin, swarm.start_margin_other) = (0.05, 0.05);

@@ -5,7 +5,7 @@ mod line;
 mod plane;
 mod rest;
 
-pub use agents::{Mobile, Static, View};
+pub use agents::{Mobile, Static, crowd};
 pub use line::{Interval, tune_line};
 pub use plane::{HeatPlane, Physics as HeatPhysics};
 pub use rest::{PlaneStates, Rest, States, calm, nodes_fit, states_fit, tori};

@@ -1,10 +1,13 @@
 //! What the heat equation on a square shares with its version among obstacles.
 
-use super::{Mobile, View, tune_line, window_fits};
+use super::{Mobile, tune_line, window_fits};
+use crate::actuate::Kernel;
+use crate::agents::Swarm;
+use crate::limit::Safety;
 use crate::policy::DeepONet;
 use crate::problem::{Preset, Problem};
 use crate::recipe::{Recipe, Train};
-use crate::swarm::{Kernel, MobilePlane};
+use crate::sense::{Sight, Window};
 use crate::task::{Profile, Tracking, TrackingCost, TrackingData};
 use crate::{Error, settings};
 use cinoc_pde::equation::Heat2d as Equation;
@@ -30,7 +33,7 @@ settings! {
 pub struct HeatPlane {
     pub physics: Physics,
     pub swarm: Mobile,
-    pub observe: View,
+    pub observe: Window,
     pub data: TrackingData,
     pub cost: TrackingCost,
 }
@@ -52,7 +55,7 @@ impl HeatPlane {
                 crowd_width: 1.0,
             },
             // Twelve samples along each axis, one cell apart.
-            observe: View { points: 12, window: 11.0 / 31.0, gain: 1.0, through_position: true, position: true },
+            observe: Window { points: 12, window: 11.0 / 31.0, gain: 1.0, through_position: true, position: true },
             data: TrackingData { start_length: 0.25, target_length: 0.4, nearer: 0.0 },
             cost: TrackingCost { collide: 20.0, radius: 0.08, ..TrackingCost::default() },
         };
@@ -92,21 +95,16 @@ impl HeatPlane {
         400.0 * nodes * nodes
     }
 
-    pub fn build(&self, name: &str, around: impl FnOnce(MobilePlane, Tracking) -> (MobilePlane, Tracking)) -> Problem {
+    /// Puts the problem together; `around` adds obstacles to what is seen and wanted, and may add a safety layer.
+    pub fn build(&self, name: &str, around: impl FnOnce(&Grid, Sight, Tracking) -> (Sight, Option<Safety>, Tracking)) -> Problem {
         let Physics { nodes, length, nu, dt, ticks } = self.physics;
         let grid = Grid::plane([nodes; 2], [length as Real; 2], false);
         let stepper = Equation::new(grid.clone(), nu, dt);
-        let swarm = MobilePlane::new(&grid, &self.swarm.parts(), &self.observe.parts(), dt);
         let task = Tracking::new(&grid, &self.data, &self.cost, Profile::Bridge).scored_early();
-        let (swarm, task) = around(swarm, task);
-        Problem {
-            name: name.into(),
-            stepper: Box::new(stepper),
-            swarm: Box::new(swarm),
-            task: Box::new(task),
-            agents: self.swarm.agents,
-            ticks,
-        }
+        let (sight, safety, task) = around(&grid, Sight::around(&grid, &self.observe), task);
+        let swarm = self.swarm.swarm(&grid, sight, dt);
+        let swarm = safety.into_iter().fold(swarm, Swarm::safe);
+        Problem { name: name.into(), stepper: Box::new(stepper), swarm, task: Box::new(task), agents: self.swarm.agents, ticks }
     }
 
     /// Another size, such that an agent costs what it did.

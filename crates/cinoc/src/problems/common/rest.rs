@@ -1,12 +1,14 @@
 //! What problems that bring a chaotic field to rest share: agents that stay in place, states of free runs, rest as the aim.
 
-use super::{Static, View};
+use super::Static;
+use crate::actuate::Kernel;
+use crate::agents::Swarm;
 use crate::attractor::{Attractor, Recipe as Runs};
 use crate::policy::{DeepONet, Fusion};
 use crate::problem::Problem;
 use crate::random::Rng;
 use crate::recipe::Train;
-use crate::swarm::{Kernel, Swarm};
+use crate::sense::Window;
 use crate::task::{RestCost, Square, Stabilise};
 use crate::{Error, Real, settings};
 use cinoc_pde::{Grid, Stepper};
@@ -71,7 +73,7 @@ impl Rest<'_> {
         &self,
         name: &str,
         stepper: impl Stepper + 'static,
-        swarm: impl Swarm + 'static,
+        swarm: Swarm,
         runs: String,
         free: impl Stepper + 'static,
         begin: impl Fn(&mut Rng) -> Vec<Real> + Send + Sync + 'static,
@@ -93,7 +95,7 @@ impl Rest<'_> {
         Problem {
             name: name.into(),
             stepper: Box::new(stepper),
-            swarm: Box::new(swarm),
+            swarm,
             task: Box::new(Stabilise::new(attractor, self.cost, self.square)),
             agents: self.agents,
             ticks: self.ticks,
@@ -106,13 +108,13 @@ impl Rest<'_> {
     }
 
     /// The paper's view.
-    pub fn view(points: usize, window: f64) -> View {
-        View { points, window, gain: 1.0, through_position: true, position: true }
+    pub fn view(points: usize, window: f64) -> Window {
+        Window { points, window, gain: 1.0, through_position: true, position: true }
     }
 }
 
 /// What helps on every ring and torus: agents that answer everywhere alike, push less where they are many, and learn with stronger pushes too.
-pub fn calm(swarm: &mut Static, observe: &mut View, policy: &mut DeepONet, train: &mut Train) {
+pub fn calm(swarm: &mut Static, observe: &mut Window, policy: &mut DeepONet, train: &mut Train) {
     policy.fusion = Fusion::Product;
     observe.position = false;
     swarm.crowd = 1.0;

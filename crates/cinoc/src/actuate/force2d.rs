@@ -1,17 +1,13 @@
 //! The push of a swarm on a field on a rectangle.
 
-use super::samples::add;
+use super::{Push, REACH, check};
 use crate::Real;
+use crate::vector::add;
 use cinoc_pde::Grid;
+use cinoc_tape::kernel::chunk::LANES;
 use cinoc_tape::kernel::math::{exp, sum_pairs};
 use cinoc_tape::kernel::vectorise;
 use cinoc_tape::{Cotangents, Inputs, Op, Shape};
-
-/// Nodes worked on at once.
-const LANES: usize = 16;
-
-/// `exp(−REACH)` is a quarter of the relative resolution of a number: beyond, a bump is zero.
-const REACH: Real = if cfg!(feature = "f64") { 38.0 } else { 18.0 };
 
 /// `f(x) = Σᵢ uᵢ·exp(−|x−ξᵢ|²/2σ²)`, nearest image on a ring; `u` is the first number of each action.
 ///
@@ -70,7 +66,8 @@ impl Axis {
     fn reach(&self, xi: Real) -> Near {
         let all = self.x.len();
         let xi = if self.ring { xi - self.length * (xi * self.inverse_length).floor() } else { xi };
-        let group = |x: Real| ((x * self.groups_per_length).max(0.0) as usize * LANES).min(all);
+        let groups = (all / LANES) as Real;
+        let group = |x: Real| (x * self.groups_per_length).max(0.0).min(groups) as usize * LANES;
         let (low, high) = (xi - self.radius, xi + self.radius);
         let (first, last) = (group(low), (group(high) + LANES).min(all));
         if !self.ring {
@@ -99,16 +96,19 @@ impl Axis {
                 }
                 d *= self.inverse;
                 distance[i] = d;
-                value[i] = if d * d < REACH { exp(-d * d) } else { 0.0 };
+                // A comparison that keeps NaN.
+                value[i] = if d * d >= REACH { 0.0 } else { exp(-d * d) };
             }
         }
     }
 }
 
 impl Force2d {
-    /// Bumps of width `sigma`, multiplied by `scale`.
-    pub fn new(grid: &Grid, sigma: f64, scale: f64) -> Self {
-        Self { axes: [0, 1].map(|axis| Axis::new(grid, axis, sigma)), scale: scale as Real }
+    /// # Panics
+    /// Where the grid is not a rectangle, one of its axes has no length, or the push no width.
+    pub fn new(grid: &Grid, push: &Push) -> Self {
+        check(grid, 2, push.sigma);
+        Self { axes: [0, 1].map(|axis| Axis::new(grid, axis, push.sigma)), scale: push.scale(2) as Real }
     }
 
     /// A field with padded rows, a bump along each axis, and two rows.

@@ -1,9 +1,10 @@
 //! An agent's view of a field on a rectangle.
 
-use super::ObserveConfig;
 use super::channels2d::{CHANNELS, Channels2d};
-use super::samples::{Places, Samples, add};
+use super::samples::{Places, Samples, Sums};
+use super::{Patch, Window};
 use crate::Real;
+use crate::vector::add;
 use cinoc_pde::Grid;
 use cinoc_tape::kernel::math::sum_lanes;
 use cinoc_tape::kernel::vectorise;
@@ -34,13 +35,19 @@ struct Work<'a> {
 
 impl Observe2d {
     /// # Panics
-    /// With fewer than 2 or more than 64 samples along an axis, or fewer than 4 nodes.
-    pub fn new(grid: &Grid, config: &ObserveConfig) -> Self {
-        assert!(grid.dimensions() == 2 && grid.nodes.iter().all(|&n| n >= 4), "observing needs a rectangle of 4 × 4 nodes");
-        let channels = Channels2d::new(grid, config.window, config.gain);
-        let along = [0, 1].map(|axis| Samples::new(grid, axis, config.points, config.window, channels.frame[axis]));
+    /// On anything but a rectangle with axes of some length and 4 or more nodes along each; with fewer than 2 or more than
+    /// [`Window::MOST_POINTS`] samples along an axis; with a window of no width, or wider than [`Window::WIDEST`] domains.
+    pub fn new(grid: &Grid, window: &Window) -> Self {
+        window.check(grid, 2);
+        let channels = Channels2d::new(grid, window.window, window.gain);
+        let along = [0, 1].map(|axis| Samples::new(grid, axis, window, channels.frame[axis]));
         let nodes = [grid.nodes[0], grid.nodes[1]];
-        Self { nodes, channels, along, points: config.points, through_position: config.through_position }
+        Self { nodes, channels, along, points: window.points, through_position: window.through_position }
+    }
+
+    /// What an agent sees.
+    pub fn image(&self) -> Patch {
+        Patch::Image { height: self.points, width: self.points, channels: CHANNELS }
     }
 
     /// Numbers in a line of samples.
@@ -86,7 +93,7 @@ impl Observe2d {
     #[inline(always)]
     fn see_back(&self, places: &[Places; 2], seen_bar: &[Real], work: &mut Work, bars: &mut Work, slide: bool) -> [Real; 2] {
         let ([x, y], width) = (places, self.width());
-        let mut slid = [[0.0; 16]; 2];
+        let mut slid = [Sums::default(); 2];
         bars.lines[..x.count * width].fill(0.0);
         self.along[0].spread(x, width, seen_bar, bars.lines);
         if slide {

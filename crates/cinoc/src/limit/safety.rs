@@ -1,17 +1,37 @@
 //! Velocities that never lead into a keep-out disc.
 
 use crate::Real;
-use crate::disc::Disc;
+use crate::geometry::Disc;
 use cinoc_tape::{Cotangents, Inputs, Op, Shape};
 
 /// The part of its distance to a disc that an agent may cover in one tick. One would do; less lets it slow down before it stops.
-const HASTE: f64 = 0.5;
+const PER_TICK: f64 = 0.5;
+
+/// How agents keep out of discs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SafetySettings {
+    /// Distance from a disc that is kept.
+    pub clearance: f64,
+    /// Distance from a disc at which agents start, where there is room.
+    pub margin: f64,
+    /// Time between two decisions.
+    pub tick_time: f64,
+    /// Largest speed along each axis.
+    pub speed: f64,
+}
+
+impl SafetySettings {
+    /// How far from a disc an agent begins to mind it, the clearance included.
+    pub fn reach(&self) -> f64 {
+        self.clearance + 2f64.sqrt() * self.speed * self.tick_time / PER_TICK
+    }
+}
 
 /// Takes as much of an agent's velocity away as would bring it too near to a disc, and leaves the rest as it is.
 ///
 /// With `h = |ξ − c| − r − clearance` and the outward direction `n`, the velocity `v` is held to `v·n ≥ −½h/Δt` by `v += max(0, −½h/Δt − v·n)·n`.
 /// A straight move then stays on the outer side of a tangent to the disc, so it ends outside and never cuts through. Discs lie so far apart that
-/// an agent minds one of them at a time ([`Safety::reach`]). What is left is scaled down where a component exceeds the actuators' limit.
+/// an agent minds one of them at a time ([`SafetySettings::reach`]). What is left is scaled down where a component exceeds the actuators' limit.
 /// Inputs: actions `[batch, agents, 3]` (push and velocity), positions `[batch, agents, 2]`; output: actions.
 pub struct Safety {
     discs: Vec<Disc>,
@@ -23,8 +43,8 @@ pub struct Safety {
     lengths: [Real; 2],
 }
 
-/// Scale that holds the largest component of a velocity to a limit, and which one that is.
-fn hold(v: [Real; 2], limit: Real) -> (Real, usize) {
+/// Scale that shortens a velocity so that its largest component is within a limit, and which component that is.
+fn shorten(v: [Real; 2], limit: Real) -> (Real, usize) {
     let largest = usize::from(v[1].abs() > v[0].abs());
     (if v[largest].abs() > limit { limit / v[largest].abs() } else { 1.0 }, largest)
 }
@@ -39,15 +59,16 @@ fn add(a: [Real; 2], s: Real, b: [Real; 2]) -> [Real; 2] {
 }
 
 impl Safety {
-    /// Agents keep `clearance` from discs, start `margin` from them, and move every `tick_time` at most at speed `limit` along each axis.
-    pub fn new(discs: Vec<Disc>, clearance: f64, margin: f64, tick_time: f64, limit: f64, lengths: [Real; 2]) -> Self {
-        let rate = (HASTE / tick_time) as Real;
-        Self { discs, clearance: clearance as Real, margin: margin as Real, rate, limit: limit as Real, lengths }
-    }
-
-    /// How far from a disc an agent begins to mind it: two discs must be twice as far apart, and twice the clearance.
-    pub fn reach(tick_time: f64, limit: f64) -> f64 {
-        2f64.sqrt() * limit * tick_time / HASTE
+    /// For agents in a rectangle with axes of these lengths. Two discs must be twice as far apart as [`SafetySettings::reach`].
+    ///
+    /// # Panics
+    /// Without discs, or on anything but a plane.
+    pub fn new(discs: Vec<Disc>, lengths: &[Real], settings: &SafetySettings) -> Self {
+        assert!(!discs.is_empty(), "safety from no discs");
+        let &[width, height] = lengths else { panic!("safety is for planes, not for {} dimensions", lengths.len()) };
+        let SafetySettings { clearance, margin, tick_time, speed } = *settings;
+        let rate = (PER_TICK / tick_time) as Real;
+        Self { discs, clearance: clearance as Real, margin: margin as Real, rate, limit: speed as Real, lengths: [width, height] }
     }
 
     /// Moves starting places out of the discs and, where there is room, out of their margins.
@@ -99,7 +120,7 @@ impl Op for Safety {
             }
             // An agent that nothing was added to keeps every bit.
             if added.iter().any(|added| *added > 0.0) {
-                let (scale, _) = hold(v, self.limit);
+                let (scale, _) = shorten(v, self.limit);
                 (action[1], action[2]) = (scale * v[0], scale * v[1]);
             }
         }
@@ -114,7 +135,7 @@ impl Op for Safety {
             if added.iter().any(|added| *added > 0.0) {
                 let start = [actions[m][1], actions[m][2]];
                 let mut v = self.discs.iter().zip(added).fold(start, |v, (disc, added)| add(v, *added, disc.bearing(xi).outward));
-                let (scale, largest) = hold(v, self.limit);
+                let (scale, largest) = shorten(v, self.limit);
                 let along = dot(v_bar, v);
                 v_bar = [scale * v_bar[0], scale * v_bar[1]];
                 if scale < 1.0 {

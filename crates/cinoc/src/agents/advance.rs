@@ -33,7 +33,12 @@ impl Op for Advance {
         for (m, y) in y.chunks_exact_mut(d).enumerate() {
             for c in 0..d {
                 let moved = x[0][m * d + c] + self.dt * x[1][m * k + k - d + c];
-                y[c] = moved.max(self.low[c]).min(self.high[c]);
+                // Comparisons that keep NaN, so that an episode that diverged is seen to.
+                y[c] = match moved {
+                    _ if moved < self.low[c] => self.low[c],
+                    _ if moved > self.high[c] => self.high[c],
+                    _ => moved,
+                };
             }
         }
     }

@@ -2,6 +2,7 @@
 
 use super::Observe1d;
 use crate::Real;
+use crate::geometry::places;
 use cinoc_tape::op::Activation;
 use cinoc_tape::{Cotangents, Inputs, Layer, Op, Shape, Var};
 use std::ops::Range;
@@ -9,7 +10,7 @@ use std::sync::Arc;
 
 /// What agents see that is linear in the field: `seen = nodes·factors`, where the factors depend on an agent's place alone.
 ///
-/// The first layer of a network then needs not see all samples: `nodes·(factors·w)` is the same, and the product in brackets stands.
+/// The first layer of a network then needs not see all samples: `nodes·(factors·w)` is the same, and the product in brackets is loop-invariant.
 /// A window of four cells shows forty numbers that follow from nine.
 #[derive(Clone, Copy)]
 pub struct LinearView<'t> {
@@ -32,13 +33,6 @@ impl<'t> LinearView<'t> {
     }
 }
 
-/// Positions on a line as they are or, where all instances have their agents at the same places and these stand, those of one instance.
-pub(super) fn places(xi: Var<'_>) -> Var<'_> {
-    let &[batch, agents, _] = xi.shape().sizes() else { panic!("positions {:?}", xi.shape()) };
-    let alike = xi.is_loop_invariant() && xi.read(|xi| xi.chunks_exact(agents).all(|instance| instance == &xi[..agents]));
-    if alike { xi.reshape([batch * agents]).columns(0, agents).reshape([1, agents, 1]) } else { xi }
-}
-
 /// The two operations behind a [`LinearView`] of a ring.
 pub struct RingView {
     nodes: Arc<Nodes>,
@@ -56,7 +50,7 @@ impl RingView {
         self.nodes.0.periodic() && self.nodes.0.span() <= self.nodes.0.nodes()
     }
 
-    /// The view of agents at `xi`, which must stand.
+    /// The view of agents at `xi`, which must be loop-invariant.
     pub fn observe<'t>(&self, z: Var<'t>, target: Var<'t>, xi: Var<'t>) -> LinearView<'t> {
         LinearView { nodes: z.tape().record(&self.nodes, [z, target, xi]), factors: places(xi).apply(&self.factors) }
     }

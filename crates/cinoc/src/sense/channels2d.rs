@@ -1,7 +1,7 @@
 //! What there is to see of a field on a rectangle: the error and its slopes.
 
-use super::samples::add;
 use crate::Real;
+use crate::vector::add;
 use cinoc_pde::Grid;
 
 /// Numbers per node: `e`, `w·∂x e`, `w·∂y e`.
@@ -24,11 +24,12 @@ pub struct Channels2d {
 }
 
 impl Channels2d {
-    /// For windows of width `window`.
+    /// For windows of width `window`, which have been checked.
     pub fn new(grid: &Grid, window: f64, gain: f64) -> Self {
         let nodes = [grid.nodes[0], grid.nodes[1]];
-        // Half a window, the right neighbour of the last sample, and one more for rounding.
-        let frame = [0, 1].map(|axis| (0.5 * window / grid.spacing(axis)) as usize + 2);
+        // Half a window, the right neighbour of the last sample, and one more for rounding; where half a window is nearly a whole number of cells,
+        // rounding may make it one.
+        let frame = [0, 1].map(|axis| (0.5 * window / grid.spacing(axis) + 0.01) as usize + 2);
         let copies = [0, 1].map(|axis| {
             let (n, frame) = (nodes[axis] as isize, frame[axis] as isize);
             let inside = |i: isize| if grid.periodic { i.rem_euclid(n) } else { i.clamp(0, n - 1) };

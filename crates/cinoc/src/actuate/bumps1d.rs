@@ -1,10 +1,34 @@
 //! The push of a swarm that stays where it is, on an interval: the shapes once, their sum in every tick.
 
-use super::Force1d;
+use super::{Actuate, Force1d, Push};
 use crate::Real;
+use crate::geometry::places;
+use cinoc_pde::Grid;
 use cinoc_tape::kernel::math::sum_pairs;
 use cinoc_tape::kernel::vectorise;
-use cinoc_tape::{Cotangents, Inputs, Op, Shape};
+use cinoc_tape::{Cotangents, Inputs, Op, Shape, Var};
+use std::sync::Arc;
+
+/// The force of agents on a line that stay where they are. The shapes of their pushes depend on the places alone, so they are loop-invariant; what
+/// is left for every tick is their sum.
+pub struct StillForce1d {
+    bumps: Arc<Bumps1d>,
+    sum: Arc<SumBumps>,
+}
+
+impl StillForce1d {
+    /// # Panics
+    /// Where [`Force1d::new`] does.
+    pub fn new(grid: &Grid, push: &Push) -> Self {
+        Self { bumps: Arc::new(Bumps1d(Force1d::new(grid, push))), sum: Arc::new(SumBumps) }
+    }
+}
+
+impl Actuate for StillForce1d {
+    fn force<'t>(&self, action: Var<'t>, xi: Var<'t>) -> Var<'t> {
+        action.tape().record(&self.sum, [action, places(xi).apply(&self.bumps)])
+    }
+}
 
 /// `b(x − ξᵢ)` at all nodes, of each agent. Input: positions `[batch, agents, 1]`; output `[batch, agents, N]`.
 pub struct Bumps1d(pub Force1d);

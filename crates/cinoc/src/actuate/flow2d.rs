@@ -1,5 +1,6 @@
 //! The wind of a swarm on a plane.
 
+use super::{REACH, check};
 use crate::Real;
 use cinoc_pde::Grid;
 use cinoc_tape::kernel::chunk::{LANES, load, store};
@@ -7,9 +8,6 @@ use cinoc_tape::kernel::gemm::{Left, Right, Start, gemm};
 use cinoc_tape::kernel::math::{exp, sum_pairs};
 use cinoc_tape::kernel::vectorise;
 use cinoc_tape::{Cotangents, Inputs, Op, Shape};
-
-/// `exp(−REACH)` is a quarter of the relative resolution of a number: bumps end there.
-const REACH: Real = if cfg!(feature = "f64") { 38.0 } else { 18.0 };
 
 /// `q(x) = gain·Σᵢ vᵢ·exp(−|x−ξᵢ|²/2σ²)`, both components; `v` is the action.
 ///
@@ -29,9 +27,10 @@ impl Flow2d {
     /// Bumps of width `sigma`, multiplied by `gain`.
     ///
     /// # Panics
-    /// On a periodic grid or one that is not two-dimensional.
+    /// Where the grid is periodic or not a rectangle, one of its axes has no length, or the bumps no width.
     pub fn new(grid: &Grid, sigma: f64, gain: f64) -> Self {
-        assert!(!grid.periodic && grid.dimensions() == 2, "this flow is for planes with walls");
+        check(grid, 2, sigma);
+        assert!(!grid.periodic, "this flow is for planes with walls");
         let nodes = |axis: usize| grid.positions(axis).iter().map(|&x| x as Real).collect();
         Self { x: nodes(0), y: nodes(1), inverse: (1.0 / (2f64.sqrt() * sigma)) as Real, gain: gain as Real }
     }

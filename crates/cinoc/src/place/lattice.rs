@@ -2,21 +2,28 @@
 
 use crate::Real;
 
-/// The middle of cell `i` of `count` equal ones.
-fn middle(i: usize, count: usize, length: Real) -> Real {
+/// The centre of cell `i` of `count` equal ones.
+fn centre(i: usize, count: usize, length: Real) -> Real {
     ((i as f64 + 0.5) * length as f64 / count as f64) as Real
 }
 
-/// The middles of equal cells, one per agent, `[agents, d]`. In the plane, in about as many columns as there are agents in each: a lattice if
+/// The centres of equal cells, one per agent, `[agents, d]`. In the plane, in about as many columns as there are agents in each: a lattice if
 /// their number is a square.
-pub fn cell_middles(lengths: &[Real], agents: usize) -> Vec<Real> {
+pub fn cell_centres(lengths: &[Real], agents: usize) -> Vec<Real> {
     let &[width, height] = lengths else {
-        return (0..agents).map(|i| middle(i, agents, lengths[0])).collect();
+        return (0..agents).map(|i| centre(i, agents, lengths[0])).collect();
     };
     let columns = (agents as f64).sqrt().round().max(1.0) as usize;
     let in_column = |c: usize| (c + 1) * agents / columns - c * agents / columns;
-    let column = |c: usize| (0..in_column(c)).flat_map(move |i| [middle(c, columns, width), middle(i, in_column(c), height)]);
+    let column = |c: usize| (0..in_column(c)).flat_map(move |i| [centre(c, columns, width), centre(i, in_column(c), height)]);
     (0..columns).flat_map(column).collect()
+}
+
+/// The first points, row by row, of the smallest square lattice that holds all agents, `[agents, 2]`.
+/// `at(axis, i, steps)` is the coordinate of point `i` along an axis, from 0 to `steps`.
+pub fn square_lattice(agents: usize, at: impl Fn(usize, usize, usize) -> f64) -> Vec<Real> {
+    let side = (1..).find(|side| side * side >= agents).expect("a square above any number");
+    (0..agents).flat_map(|m| [at(0, m / side, side - 1), at(1, m % side, side - 1)].map(|x| x as Real)).collect()
 }
 
 /// The most even lattice of a torus with so many points, `[agents, 2]`: nearly one of equal triangles, for any number of agents.
@@ -25,7 +32,7 @@ pub fn cell_middles(lengths: &[Real], agents: usize) -> Vec<Real> {
 /// such waves together may be zero at every agent; the longest of those that nobody feels has half the length of the shortest dual vector as its
 /// wave number. This lattice is the one, of all, for which that is largest.
 pub fn most_even(lengths: &[Real], agents: usize) -> Vec<Real> {
-    let &[width, height] = lengths else { return cell_middles(lengths, agents) };
+    let &[width, height] = lengths else { return cell_centres(lengths, agents) };
     let (width, height) = (width as f64, height as f64);
     // Every lattice of a torus is so many rows of equally many points, each shifted against the one below by a multiple of width/agents.
     // Its dual vectors are the integer combinations of (in a row, shift) and (0, rows), in waves per length.
@@ -42,7 +49,7 @@ pub fn most_even(lengths: &[Real], agents: usize) -> Vec<Real> {
     let ((in_row, shift), rows) = (best.0, agents / best.0.0);
     let place = |row: usize, i: usize| {
         let x = (i as f64 + 0.5) / in_row as f64 - (shift * row % rows) as f64 / (in_row * rows) as f64;
-        [(x.rem_euclid(1.0) * width) as Real, middle(row, rows, height as Real)]
+        [(x.rem_euclid(1.0) * width) as Real, centre(row, rows, height as Real)]
     };
     (0..rows).flat_map(|row| (0..in_row).flat_map(move |i| place(row, i))).collect()
 }

@@ -1,7 +1,7 @@
 //! What an agent knows of the keep-out disc next to it.
 
 use crate::Real;
-use crate::disc::{Bearing, Disc};
+use crate::geometry::{Bearing, Disc};
 use cinoc_tape::kernel::math::tanh;
 use cinoc_tape::{Cotangents, Inputs, Op, Shape};
 

@@ -27,9 +27,10 @@ fn sides(i: usize, n: usize) -> (usize, usize, Real) {
 
 impl ObserveField {
     /// # Panics
-    /// On a periodic grid or one that is not two-dimensional.
+    /// On a periodic grid, one that is not two-dimensional, or one with fewer than 2 nodes along an axis.
     pub fn new(grid: &Grid, gain: f64) -> Self {
         assert!(!grid.periodic && grid.dimensions() == 2, "this view is for planes with walls");
+        assert!(grid.nodes.iter().all(|&n| n >= 2), "seeing a field needs 2 nodes along each axis: {grid:?}");
         Self { nx: grid.nodes[0], ny: grid.nodes[1], gain: gain as Real }
     }
 

@@ -20,7 +20,7 @@ impl SaturateLength {
     fn unit(raw: &[Real]) -> ([Real; 2], Real) {
         let v = [tanh(raw[0]), tanh(raw[1])];
         let square = v[0] * v[0] + v[1] * v[1];
-        // A comparison that keeps what is no number, so that an episode that broke down is seen to.
+        // A comparison that keeps NaN, so that an episode that diverged is seen to.
         (v, if square <= 1.0 { 1.0 } else { 1.0 / square.sqrt() })
     }
 }

@@ -1,17 +1,15 @@
 //! An agent's view of a field on an interval.
 
-use super::ObserveConfig;
+use super::Window;
 use crate::Real;
 use cinoc_pde::Grid;
+use cinoc_tape::kernel::chunk::LANES;
 use cinoc_tape::kernel::math::{fma, sum_lanes};
 use cinoc_tape::kernel::vectorise;
 use cinoc_tape::{Cotangents, Inputs, Op, Shape};
 
-/// The most samples of a patch: their places live on the stack.
-const MOST: usize = 64;
-
-/// Samples or nodes worked on at once.
-const LANES: usize = 16;
+/// The most samples of a patch.
+const MOST: usize = Window::MOST_POINTS;
 
 /// 0, 1, 2, … as numbers.
 const STEPS: [Real; LANES] = {
@@ -30,7 +28,8 @@ const STEPS: [Real; LANES] = {
 /// Inputs: `z [batch, N]`, `z* [batch, N]`, `ξ [batch, agents, 1]`; output `[batch, agents, 2n]`.
 ///
 /// An interpolated value is `Σᵢ hat(t−i)·eᵢ`, `hat(s) = max(0, 1−|s|)`. Summed over the few nodes under the window for all samples at
-/// once, this vectorises forwards and backwards, where a gather and a scatter per sample would not.
+/// once, this vectorises forwards and backwards, where a gather and a scatter per sample would not. (In the plane each node has a row of numbers
+/// to vectorise over, so there it is the other way round: see `samples.rs`.)
 pub struct Observe1d {
     nodes: usize,
     periodic: bool,
@@ -70,13 +69,13 @@ fn copy(to: &mut [Real], from: &[Real]) {
 
 impl Observe1d {
     /// # Panics
-    /// With fewer than 2 or more than 64 samples, or fewer than 5 nodes.
-    pub fn new(grid: &Grid, config: &ObserveConfig) -> Self {
-        let n = config.points;
-        assert!((2..=MOST).contains(&n), "observe.points must be from 2 to {MOST}, not {n}");
-        assert!(grid.count() >= 5, "observing needs 5 nodes");
+    /// On anything but a line of some length with 4 or more nodes; with fewer than 2 or more than [`Window::MOST_POINTS`] samples; with a window of
+    /// no width, or wider than [`Window::WIDEST`] domains.
+    pub fn new(grid: &Grid, window: &Window) -> Self {
+        window.check(grid, 1);
+        let n = window.points;
         let dx = grid.spacing(0);
-        let h = config.window / (n - 1) as f64;
+        let h = window.window / (n - 1) as f64;
         let offset = |j: usize| ((j.min(n - 1) as f64 - (n - 1) as f64 / 2.0) * h / dx) as Real;
         Self {
             nodes: grid.count(),
@@ -84,9 +83,9 @@ impl Observe1d {
             inverse_dx: (1.0 / dx) as Real,
             points: n,
             offsets: (0..n.next_multiple_of(LANES)).map(offset).collect(),
-            slope: (config.window / (2.0 * dx)) as Real,
-            gain: config.gain as Real,
-            through_position: config.through_position,
+            slope: (window.window / (2.0 * dx)) as Real,
+            gain: window.gain as Real,
+            through_position: window.through_position,
         }
     }
 
@@ -113,8 +112,8 @@ impl Observe1d {
     fn cell(&self, xi: Real) -> Real {
         let (nodes, at) = (self.nodes as Real, xi * self.inverse_dx);
         let at = at - nodes * ((at + self.offsets[0]) / nodes).floor();
-        // Rounding may leave the first sample just outside.
-        at.max(-self.offsets[0])
+        // Rounding may leave the first sample just outside, or anywhere for an agent so far away that the numbers there are sparse.
+        at.max(-self.offsets[0]).min(nodes - self.offsets[0])
     }
 
     /// The first of the [`span`](Self::span) nodes around an agent on a ring.

@@ -1,6 +1,5 @@
 //! Features of a position.
 
-use super::ObserveConfig;
 use crate::Real;
 use cinoc_pde::Grid;
 use cinoc_tape::{Cotangents, Inputs, Op, Shape};
@@ -9,16 +8,24 @@ use std::f64::consts::PI;
 /// `sin(κkx)` for k = 1, 2, 4, 8, then `cos`, for each coordinate scaled to [0, 1]. Input `[batch, agents, d]`, output `[batch, agents, 8d]`.
 ///
 /// The higher frequencies follow from the first by doubling the angle: one sine and one cosine per coordinate.
-pub struct Fourier {
+pub struct PositionFeatures {
     /// κ/L of each coordinate.
     rates: Vec<Real>,
 }
 
-impl Fourier {
-    /// Positions on a grid; constants if an agent is not to know its position.
-    pub fn of(grid: &Grid, observe: &ObserveConfig) -> Self {
+impl PositionFeatures {
+    /// Numbers per coordinate.
+    const EACH: usize = 8;
+
+    /// Positions on a grid; constants unless they are `known` to an agent.
+    pub fn of(grid: &Grid, known: bool) -> Self {
         let kappa = if grid.periodic { 2.0 * PI } else { PI };
-        Self::new(&grid.lengths, if observe.position { kappa } else { 0.0 })
+        Self::new(&grid.lengths, if known { kappa } else { 0.0 })
+    }
+
+    /// Numbers per agent.
+    pub fn count(&self) -> usize {
+        Self::EACH * self.rates.len()
     }
 
     /// Coordinates of lengths `lengths`; κ = π with walls, 2π on a ring, 0 where an agent is not to know its position.
@@ -27,18 +34,18 @@ impl Fourier {
     }
 }
 
-impl Op for Fourier {
+impl Op for PositionFeatures {
     fn name(&self) -> &'static str {
-        "fourier"
+        "position"
     }
 
     fn shape(&self, x: &[Shape]) -> Shape {
-        assert_eq!(x[0].last(), self.rates.len(), "fourier: positions {:?}", x[0]);
-        x[0].with_last(8 * self.rates.len())
+        assert_eq!(x[0].last(), self.rates.len(), "position: positions {:?}", x[0]);
+        x[0].with_last(self.count())
     }
 
     fn forward(&self, x: &Inputs, y: &mut [Real], _: &mut [Real], _: &mut [Real]) {
-        for (i, (y, x)) in y.chunks_exact_mut(8).zip(&x[0]).enumerate() {
+        for (i, (y, x)) in y.chunks_exact_mut(Self::EACH).zip(&x[0]).enumerate() {
             let (mut sin, mut cos) = (self.rates[i % self.rates.len()] * x).sin_cos();
             for k in 0..4 {
                 (y[k], y[4 + k]) = (sin, cos);
@@ -49,7 +56,9 @@ impl Op for Fourier {
 
     fn vjp(&self, _: &Inputs, y: &[Real], y_bar: &[Real], _: &[Real], bars: &mut Cotangents, _: &mut [Real]) {
         let Some(x_bar) = bars.get(0) else { return };
-        for (i, (x_bar, (y, y_bar))) in x_bar.iter_mut().zip(y.chunks_exact(8).zip(y_bar.chunks_exact(8))).enumerate() {
+        for (i, (x_bar, (y, y_bar))) in
+            x_bar.iter_mut().zip(y.chunks_exact(Self::EACH).zip(y_bar.chunks_exact(Self::EACH))).enumerate()
+        {
             let rate = self.rates[i % self.rates.len()];
             for (k, times) in [1.0, 2.0, 4.0, 8.0].into_iter().enumerate() {
                 *x_bar += rate * times * (y_bar[k] * y[4 + k] - y_bar[4 + k] * y[k]);

@@ -1,16 +1,12 @@
 //! The push of a swarm on a field on an interval.
 
+use super::{Push, REACH, check};
 use crate::Real;
 use cinoc_pde::Grid;
+use cinoc_tape::kernel::chunk::LANES;
 use cinoc_tape::kernel::math::{exp, fma, sum_lanes};
 use cinoc_tape::kernel::vectorise;
 use cinoc_tape::{Cotangents, Inputs, Op, Shape};
-
-/// Nodes worked on at once.
-const LANES: usize = 16;
-
-/// `exp(−REACH)` is a quarter of the relative resolution of a number.
-const REACH: f64 = if cfg!(feature = "f64") { 38.0 } else { 18.0 };
 
 /// `f(x) = Σᵢ uᵢ·exp(−(x−ξᵢ)²/2σ²)`, nearest image on a ring; `u` is the first number of each action.
 ///
@@ -32,17 +28,19 @@ pub struct Force1d {
 }
 
 impl Force1d {
-    /// Bumps of width `sigma`, multiplied by `scale`.
-    pub fn new(grid: &Grid, sigma: f64, scale: f64) -> Self {
-        let inverse = 1.0 / (2f64.sqrt() * sigma);
+    /// # Panics
+    /// Where the grid is not a line, one of its axes has no length, or the push no width.
+    pub fn new(grid: &Grid, push: &Push) -> Self {
+        check(grid, 1, push.sigma);
+        let inverse = 1.0 / (2f64.sqrt() * push.sigma);
         let mut x: Vec<Real> = grid.positions(0).iter().map(|&x| x as Real).collect();
         x.resize(x.len().next_multiple_of(LANES), 0.0);
         Self {
             nodes: grid.count(),
             x,
             inverse: inverse as Real,
-            scale: scale as Real,
-            radius: (REACH.sqrt() / inverse) as Real,
+            scale: push.scale(1) as Real,
+            radius: ((REACH as f64).sqrt() / inverse) as Real,
             groups_per_length: (1.0 / (LANES as f64 * grid.spacing(0))) as Real,
             ring: grid.periodic,
             length: grid.lengths[0],
@@ -58,15 +56,16 @@ impl Force1d {
         d * self.inverse
     }
 
-    /// Groups of nodes that an agent at `xi` reaches: beyond, its push is below the resolution of a number.
+    /// Groups of nodes that an agent at `xi` reaches: beyond, its push is below the resolution of a number. One whose position is NaN reaches
+    /// the first, so that the field becomes NaN too.
     #[inline(always)]
     fn reach<const RING: bool>(&self, xi: Real) -> std::ops::Range<usize> {
         let groups = self.x.len() / LANES;
         if RING {
             return 0..groups;
         }
-        let group = |x: Real| (x * self.groups_per_length).max(0.0) as usize;
-        group(xi - self.radius).min(groups)..(group(xi + self.radius) + 1).min(groups)
+        let group = |x: Real| (x * self.groups_per_length).max(0.0).min(groups as Real) as usize;
+        group(xi - self.radius)..(group(xi + self.radius) + 1).min(groups)
     }
 
     /// The field of one instance into `sums`, for nodes in groups of lanes.

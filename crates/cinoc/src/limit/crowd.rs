@@ -1,14 +1,25 @@
 //! Agents that push less where they are many.
 
-use super::SwarmConfig;
 use crate::Real;
-use crate::neighbours::Runs;
+use crate::geometry::Runs;
 use cinoc_pde::Grid;
 use cinoc_tape::kernel::chunk::{LANES, load};
 use cinoc_tape::kernel::math::sum_lanes;
 use cinoc_tape::kernel::vectorise;
 use cinoc_tape::{Cotangents, Inputs, Op, Shape};
-use std::sync::Arc;
+
+/// Up to this many agents on a ring or a torus all pairs are looked at; beyond, only those in neighbouring cells. Either way the sums are the
+/// same but for the order of their terms.
+const ALL_PAIRS: usize = 1024;
+
+/// When agents push less because there are many of them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CrowdSettings {
+    /// How crowded a place may be before agents there push less: an agent by itself counts 1, others near it up to 1 each. 0: they never do.
+    pub crowd: f64,
+    /// How far others count, in widths of a push: 1 where pushes overlap, more where agents stand too far apart for that.
+    pub crowd_width: f64,
+}
 
 /// The strength of each agent divided by how crowded its place is, where it is more crowded than `alone` says.
 ///
@@ -16,32 +27,40 @@ use std::sync::Arc;
 /// of a push of width σ in the plane (within 4 % on a line) that ends somewhere. Each strength is divided by `max(1, crowd/alone)`.
 /// Whatever their number, the agents at a place then push as strongly together as a few would: what a policy learned with few holds with many.
 /// Inputs: strength `[batch, agents]`, positions `[batch, agents, d]`; output: strength.
-pub struct Share {
+pub struct Crowd {
     alone: Real,
     reach: Real,
     /// Lengths of the domain along its axes, where leaving at one end means entering at the other.
     around: Option<Vec<Real>>,
 }
 
-impl Share {
-    /// What a configuration asks for, if anything.
-    pub fn of(grid: &Grid, config: &SwarmConfig) -> Option<Arc<Self>> {
-        (config.crowd > 0.0).then(|| Arc::new(Self::new(grid, config.crowd_width * config.sigma, config.crowd)))
+impl Crowd {
+    /// What the settings ask for, if anything, for pushes of width `sigma`.
+    pub fn of(grid: &Grid, sigma: f64, settings: CrowdSettings) -> Option<Self> {
+        (settings.crowd > 0.0).then(|| Self::new(grid, settings.crowd_width * sigma, settings.crowd))
     }
 
     /// For pushes of width `sigma` on `grid`; a crowd up to `alone` is none.
+    ///
+    /// # Panics
+    /// In more than two dimensions.
     pub fn new(grid: &Grid, sigma: f64, alone: f64) -> Self {
+        let d = grid.dimensions();
+        assert!((1..=2).contains(&d), "crowds are counted on a line or in the plane, not in {d} dimensions");
         let around = grid.periodic.then(|| grid.lengths.clone());
         Self { alone: alone as Real, reach: (6f64.sqrt() * sigma) as Real, around }
     }
 
-    /// Agents in an order in which neighbours follow one another, with room for two more numbers of each; on a ring, as they are.
+    /// Agents in an order in which neighbours follow one another, with room for two more numbers of each; few on a ring, as they are.
     fn sorted<'a>(&self, xi: &[Real], d: usize, work: &'a mut [Real]) -> (Runs<'a>, [&'a mut [Real]; 2]) {
         let agents = xi.len() / d;
         let (own, work) = work.split_at_mut(2 * agents);
         let (a, b) = own.split_at_mut(agents);
-        let reach = if self.around.is_some() { Real::INFINITY } else { self.reach };
-        (Runs::new(xi, d, reach, work), [a, b])
+        let runs = match &self.around {
+            Some(_) if agents <= ALL_PAIRS => Runs::unsorted(xi, d, work),
+            around => Runs::new(xi, d, self.reach, around.as_deref(), work),
+        };
+        (runs, [a, b])
     }
 
     fn ways(&self) -> Ways {
@@ -113,11 +132,11 @@ impl Ways {
                     let (own, beside) = runs.around(cell);
                     for i in own {
                         let mut sum = 0.0;
-                        for run in &beside {
+                        for run in beside.runs() {
                             let run = run.start..run.end;
                             sum += self.crowd::<AROUND>([x[i], y[i]], [&x[run.clone()], &y[run.clone()], &lives[run]]);
                         }
-                        crowd[runs.order[i] as usize] = sum;
+                        crowd[runs.order.get(i)] = sum;
                     }
                 }
             },
@@ -134,14 +153,14 @@ impl Ways {
                     let (own, beside) = runs.around(cell);
                     for i in own {
                         let mut sum = [0.0; 2];
-                        for run in &beside {
+                        for run in beside.runs() {
                             let run = run.start..run.end;
                             let rows = [&x[run.clone()], &y[run.clone()], &lives[run.clone()], &bars[run]];
                             let found = self.pull::<AROUND>([x[i], y[i]], [lives[i], bars[i]], rows);
                             sum[0] += found[0];
                             sum[1] += found[1];
                         }
-                        let m = runs.order[i] as usize;
+                        let m = runs.order.get(i);
                         for c in 0..d {
                             xi_bar[m * d + c] += slope * sum[c + 2 - d];
                         }
@@ -152,7 +171,8 @@ impl Ways {
     }
 }
 
-/// The nearest whole number to one of moderate size, by letting the digits behind the point fall off: in vectors, unlike `round`.
+/// The nearest whole number to `x`, for |x| below 0.5/ε. After adding `SHIFT` there is no bit left for a fraction, so the sum is rounded to a
+/// whole number; unlike `round`, this is two additions that a loop can vectorise.
 #[inline(always)]
 fn nearest_whole(x: Real) -> Real {
     const SHIFT: Real = 1.5 / Real::EPSILON;
@@ -163,13 +183,13 @@ fn alive(strength: Real) -> Real {
     if strength > 0.0 { 1.0 } else { 0.0 }
 }
 
-impl Op for Share {
+impl Op for Crowd {
     fn name(&self) -> &'static str {
-        "share"
+        "crowd"
     }
 
     fn shape(&self, x: &[Shape]) -> Shape {
-        assert!(x[1].rows() == x[0].count() && x[1].last() <= 2, "share: strength {:?}, positions {:?}", x[0], x[1]);
+        assert!(x[1].rows() == x[0].count() && x[1].last() <= 2, "crowd: strength {:?}, positions {:?}", x[0], x[1]);
         x[0]
     }
 
@@ -188,7 +208,7 @@ impl Op for Share {
         let instances = x[0].chunks_exact(agents).zip(x[1].chunks_exact(agents * d));
         for ((strength, xi), crowd) in instances.zip(crowds.chunks_exact_mut(agents)) {
             let (runs, [lives, _]) = self.sorted(xi, d, work);
-            lives.iter_mut().zip(&*runs.order).for_each(|(lives, &m)| *lives = alive(strength[m as usize]));
+            lives.iter_mut().enumerate().for_each(|(i, lives)| *lives = alive(strength[runs.order.get(i)]));
             match self.around {
                 Some(_) => self.ways().crowds::<true>(&runs, lives, crowd),
                 None => self.ways().crowds::<false>(&runs, lives, crowd),
@@ -211,8 +231,8 @@ impl Op for Share {
             let here = b * agents..(b + 1) * agents;
             let (strength, crowd, y_bar) = (&x[0][here.clone()], &crowds[here.clone()], &y_bar[here]);
             let (runs, [lives, crowd_bar]) = self.sorted(xi, d, work);
-            for (i, &m) in runs.order.iter().enumerate() {
-                let m = m as usize;
+            for i in 0..agents {
+                let m = runs.order.get(i);
                 lives[i] = alive(strength[m]);
                 // y = s·alone/crowd
                 let shares = crowd[m] > self.alone;

@@ -1,10 +1,13 @@
 //! Linear interpolation at evenly spaced points around an agent, along one axis.
 
+use super::Window;
 use crate::Real;
+use crate::vector::add;
 use cinoc_pde::Grid;
+use cinoc_tape::kernel::chunk::LANES;
 
-/// The most samples along an axis: their places live on the stack.
-pub const MOST: usize = 64;
+/// The most samples along an axis.
+const MOST: usize = Window::MOST_POINTS;
 
 /// Points along one axis that move with an agent. Nodes carry several numbers each, next to one another.
 pub struct Samples {
@@ -46,43 +49,30 @@ fn blend(to: &mut [Real], a: &[Real], b: &[Real], weight: Real) {
     }
 }
 
-/// `to += factor·from`.
-#[inline(always)]
-pub fn add(to: &mut [Real], from: &[Real], factor: Real) {
-    let to = &mut to[..from.len()];
-    for i in 0..from.len() {
-        to[i] += factor * from[i];
-    }
-}
-
 /// Adds `Σ barᵢ(bᵢ − aᵢ)` to running sums.
 #[inline(always)]
 fn change(sums: &mut Sums, bar: &[Real], a: &[Real], b: &[Real]) {
     let (a, b) = (&a[..bar.len()], &b[..bar.len()]);
-    let whole = bar.len() / 16 * 16;
+    let whole = bar.len() / LANES * LANES;
     let mut i = 0;
     while i < whole {
-        let (bar, a, b) = (&bar[i..i + 16], &a[i..i + 16], &b[i..i + 16]);
-        for l in 0..16 {
+        let (bar, a, b) = (&bar[i..i + LANES], &a[i..i + LANES], &b[i..i + LANES]);
+        for l in 0..LANES {
             sums[l] += bar[l] * (b[l] - a[l]);
         }
-        i += 16;
+        i += LANES;
     }
     for i in whole..bar.len() {
         sums[i - whole] += bar[i] * (b[i] - a[i]);
     }
 }
 
-/// Sixteen running sums.
-pub type Sums = [Real; 16];
+/// Running sums.
+pub type Sums = [Real; LANES];
 
 impl Samples {
-    /// `points` samples over a window of width `window`, on nodes inside a frame of `frame` nodes on both sides.
-    ///
-    /// # Panics
-    /// With fewer than 2 or more than 64 samples.
-    pub fn new(grid: &Grid, axis: usize, points: usize, window: f64, frame: usize) -> Self {
-        assert!((2..=MOST).contains(&points), "observe.points must be from 2 to {MOST}, not {points}");
+    /// Samples over a window that has been checked, on nodes inside a frame of `frame` nodes on both sides, half a window wide or more.
+    pub fn new(grid: &Grid, axis: usize, &Window { points, window, .. }: &Window, frame: usize) -> Self {
         let dx = grid.spacing(axis);
         let cells = window / (points - 1) as f64 / dx;
         let offset = |j: usize| ((j as f64 - 0.5 * (points - 1) as f64) * cells + frame as f64) as Real;
@@ -105,12 +95,13 @@ impl Samples {
         (self.offsets[self.offsets.len() - 1] - self.offsets[0]) as usize + 3
     }
 
-    /// Where the samples of an agent at `xi` lie; outside the walls it sees what it would see from the wall.
+    /// Where the samples of an agent at `xi` lie; outside the walls it sees what it would see from the wall. So does one whose position is NaN,
+    /// or on a ring so far away that the nearest numbers are more than the ring apart.
     #[inline(always)]
     pub fn places(&self, xi: Real, places: &mut Places) {
         let at = xi * self.inverse_dx;
         let at = match self.periodic {
-            true => at - self.nodes * (at / self.nodes).floor(),
+            true => (at - self.nodes * (at / self.nodes).floor()).max(0.0).min(self.nodes),
             false => at.max(0.0).min(self.nodes - 1.0),
         };
         let start = at + self.offsets[0];

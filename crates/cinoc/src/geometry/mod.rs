@@ -1,0 +1,14 @@
+//! Where agents are to each other and to things: discs, rectangles, neighbours.
+
+mod disc;
+mod indices;
+mod pairs;
+mod places;
+mod rectangle;
+mod runs;
+
+pub use disc::{Bearing, Disc};
+pub use pairs::near_pairs;
+pub(crate) use places::places;
+pub use rectangle::Rectangle;
+pub(crate) use runs::Runs;

@@ -1,0 +1,224 @@
+//! Neighbours of very many agents, one after the other in memory.
+
+use super::indices::Indices;
+use crate::Real;
+use std::ops::Range;
+
+/// Agents sorted into cells so that whoever is within reach of an agent is in one of a few runs of consecutive agents. For sums over very many
+/// neighbours: runs are read without a look at who is where.
+pub struct Runs<'a> {
+    /// Positions in the order of cells; on a line the first are all zero.
+    pub xi: [&'a mut [Real]; 2],
+    /// The number each had before.
+    pub order: Indices<'a>,
+    cells: [usize; 2],
+    /// Whether the cells at both ends of the axes are neighbours.
+    periodic: bool,
+    /// Where the agents of each cell begin, and the end of the last.
+    first: Indices<'a>,
+}
+
+/// The runs around a cell: a row of cells is one run, or two where it goes around a ring.
+pub struct Beside {
+    runs: [Range<usize>; 6],
+    count: usize,
+}
+
+impl Beside {
+    /// All of them; some may be empty.
+    #[inline(always)]
+    pub fn runs(&self) -> &[Range<usize>] {
+        &self.runs[..self.count]
+    }
+
+    #[inline(always)]
+    fn push(&mut self, run: Range<usize>) {
+        self.runs[self.count] = run;
+        self.count += 1;
+    }
+}
+
+/// How one axis is cut into cells.
+#[derive(Clone, Copy)]
+struct Axis {
+    cells: usize,
+    low: Real,
+    per_length: Real,
+    /// Its length, if its ends are joined.
+    around: Option<Real>,
+}
+
+impl Axis {
+    /// One cell for everybody.
+    const WHOLE: Self = Self { cells: 1, low: 0.0, per_length: 0.0, around: None };
+
+    /// Between the first agent and the last.
+    fn walls(at: impl Iterator<Item = Real> + Clone, reach: Real, most: usize) -> Self {
+        let low = at.clone().fold(Real::INFINITY, Real::min);
+        let extent = at.fold(Real::NEG_INFINITY, Real::max) - low;
+        let cells = ((extent / reach) as usize).clamp(1, most);
+        Self { cells, low, per_length: if extent > 0.0 { cells as Real / extent } else { 0.0 }, around: None }
+    }
+
+    /// Around a ring. With two cells the one on the left is also the one on the right: then one cell holds all.
+    fn ring(length: Real, reach: Real, most: usize) -> Self {
+        match ((length / reach) as usize).min(most) {
+            0..3 => Self::WHOLE,
+            cells => Self { cells, low: 0.0, per_length: cells as Real / length, around: Some(length) },
+        }
+    }
+
+    /// The cell of a position; that of one that is not finite is some cell.
+    fn cell(&self, x: Real) -> usize {
+        let x = self.around.map_or(x, |length| x - length * (x / length).floor());
+        (((x - self.low) * self.per_length) as usize).min(self.cells - 1)
+    }
+}
+
+impl<'a> Runs<'a> {
+    /// Numbers that `work` holds for so many agents.
+    pub const fn work(agents: usize) -> usize {
+        4 * agents + 1
+    }
+
+    /// Agents `[.., d]`, on a line or in the plane, in cells at least `reach` wide; `around`: lengths of a domain whose ends are joined.
+    pub fn new(xi: &[Real], d: usize, reach: Real, around: Option<&[Real]>, work: &'a mut [Real]) -> Self {
+        let agents = xi.len() / d;
+        let most = if d == 2 { (agents as f64).sqrt() as usize } else { agents }.max(1);
+        let mut axes = [Axis::WHOLE; 2];
+        for c in 0..d {
+            axes[c + 2 - d] = match around {
+                Some(lengths) => Axis::ring(lengths[c], reach, most),
+                None => Axis::walls(xi.iter().skip(c).step_by(d).copied(), reach, most),
+            };
+        }
+        Self::sorted(xi, d, axes, around.is_some(), work)
+    }
+
+    /// Agents `[.., d]` in one cell, in the order they have.
+    pub fn unsorted(xi: &[Real], d: usize, work: &'a mut [Real]) -> Self {
+        Self::sorted(xi, d, [Axis::WHOLE; 2], false, work)
+    }
+
+    fn sorted(xi: &[Real], d: usize, axes: [Axis; 2], periodic: bool, work: &'a mut [Real]) -> Self {
+        let agents = xi.len() / d;
+        let at = |m: usize, axis: usize| if d == 2 { xi[2 * m + axis] } else { [0.0, xi[m]][axis] };
+        let cells = axes.map(|axis| axis.cells);
+        let cell = |m: usize| axes[0].cell(at(m, 0)) * cells[1] + axes[1].cell(at(m, 1));
+        let (order, rest) = work.split_at_mut(agents);
+        let (x, rest) = rest.split_at_mut(agents);
+        let (y, rest) = rest.split_at_mut(agents);
+        let (mut order, mut first) = (Indices::new(order), Indices::new(&mut rest[..=cells[0] * cells[1]]));
+        first.fill(0);
+        for m in 0..agents {
+            let cell = cell(m);
+            first.set(cell, first.get(cell) + 1);
+        }
+        let mut end = 0;
+        for cell in 0..first.len() {
+            end += first.get(cell);
+            first.set(cell, end);
+        }
+        // Filled from behind, each cell's mark ends where the cell begins.
+        for m in (0..agents).rev() {
+            let cell = cell(m);
+            let place = first.get(cell) - 1;
+            first.set(cell, place);
+            order.set(place, m);
+            (x[place], y[place]) = (at(m, 0), at(m, 1));
+        }
+        Self { xi: [x, y], order, cells, periodic, first }
+    }
+
+    /// How many cells there are.
+    pub fn cells(&self) -> usize {
+        self.cells[0] * self.cells[1]
+    }
+
+    /// The agents of a cell, and the runs that hold everybody within reach of them.
+    pub fn around(&self, cell: usize) -> (Range<usize>, Beside) {
+        let [nx, ny] = self.cells;
+        let (a, b) = (cell / ny, cell % ny);
+        let begin = |a: usize, b: usize| self.first.get(a * ny + b);
+        let mut beside = Beside { runs: [const { 0..0 }; 6], count: 0 };
+        let own = begin(a, b)..begin(a, b + 1);
+        if !self.periodic {
+            for a in a.saturating_sub(1)..(a + 2).min(nx) {
+                beside.push(begin(a, b.saturating_sub(1))..begin(a, (b + 2).min(ny)));
+            }
+            return (own, beside);
+        }
+        for step in 0..nx.min(3) {
+            let a = (a + nx - 1 + step) % nx;
+            match b {
+                _ if ny == 1 => beside.push(begin(a, 0)..begin(a, 1)),
+                0 => {
+                    beside.push(begin(a, 0)..begin(a, 2));
+                    beside.push(begin(a, ny - 1)..begin(a, ny));
+                }
+                _ if b == ny - 1 => {
+                    beside.push(begin(a, 0)..begin(a, 1));
+                    beside.push(begin(a, b - 1)..begin(a, ny));
+                }
+                _ => beside.push(begin(a, b - 1)..begin(a, b + 2)),
+            }
+        }
+        (own, beside)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cinoc_tape::check::noise;
+
+    /// Everybody within reach is in exactly one of the runs, with walls and around rings, in few cells and in many.
+    #[test]
+    fn runs_hold_everybody_within_reach() {
+        for (agents, d) in [(1, 2), (40, 2), (300, 2), (300, 1), (7, 1)] {
+            for (reach, lengths) in
+                [(0.05, [1.0, 1.0]), (0.2, [1.0, 0.5]), (0.3, [1.0, 0.7]), (0.45, [1.0, 1.0]), (3.0, [1.0, 1.0])]
+            {
+                for periodic in [false, true] {
+                    // Some lie outside the domain.
+                    let xi: Vec<Real> = noise(agents * d, 5).iter().map(|x| 0.5 + 0.8 * x).collect();
+                    let mut work = vec![0.0; Runs::work(agents)];
+                    let runs = Runs::new(&xi, d, reach, periodic.then_some(&lengths[..d]), &mut work);
+                    let mut seen = vec![0; agents];
+                    for cell in 0..runs.cells() {
+                        let (own, beside) = runs.around(cell);
+                        for i in own {
+                            let me = runs.order.get(i);
+                            seen[me] += 1;
+                            let mut found = vec![0; agents];
+                            beside.runs().iter().flat_map(Clone::clone).for_each(|j| found[runs.order.get(j)] += 1);
+                            assert!(found.iter().all(|found| *found <= 1), "nobody twice");
+                            for other in (0..agents).filter(|&other| found[other] == 0) {
+                                let apart = |c: usize| {
+                                    let d = xi[me * d + c] - xi[other * d + c];
+                                    if periodic { d - lengths[c] * (d / lengths[c]).round() } else { d }
+                                };
+                                let squared: Real = (0..d).map(|c| apart(c).powi(2)).sum();
+                                assert!(
+                                    squared > 0.999 * reach * reach,
+                                    "{me} and {other} of {agents}: {squared} within {reach}"
+                                );
+                            }
+                        }
+                    }
+                    assert!(seen.iter().all(|seen| *seen == 1), "each agent is in one cell");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn places_that_are_not_finite_are_in_some_cell() {
+        let xi = [Real::NAN, Real::INFINITY, Real::NEG_INFINITY, 0.2, Real::MAX, Real::MIN, -1e30, 0.7];
+        for around in [None, Some(&[1.0, 1.0][..])] {
+            let mut work = vec![0.0; Runs::work(4)];
+            let runs = Runs::new(&xi, 2, 0.1, around, &mut work);
+            assert_eq!((0..runs.cells()).map(|cell| runs.around(cell).0.len()).sum::<usize>(), 4);
+        }
+    }
+}

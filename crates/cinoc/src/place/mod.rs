@@ -1,0 +1,146 @@
+//! Where agents start.
+
+mod lattice;
+
+use crate::Real;
+use crate::geometry::Rectangle;
+use lattice::{cell_centres, most_even, square_lattice};
+
+/// Where agents start.
+pub trait Place: Send + Sync {
+    /// Positions of so many agents, `[agents, dimensions]`.
+    fn start(&self, agents: usize) -> Vec<Real>;
+}
+
+/// In the centres of equal cells, one each.
+#[derive(Clone, Debug)]
+pub struct CellCentres {
+    lengths: Vec<Real>,
+}
+
+impl CellCentres {
+    /// In a domain with axes of these lengths.
+    ///
+    /// # Panics
+    /// In more than two dimensions.
+    pub fn new(lengths: &[Real]) -> Self {
+        Self { lengths: line_or_plane(lengths) }
+    }
+}
+
+impl Place for CellCentres {
+    fn start(&self, agents: usize) -> Vec<Real> {
+        cell_centres(&self.lengths, agents)
+    }
+}
+
+/// On the most even lattice of a torus; on a ring in the centres of equal cells.
+#[derive(Clone, Debug)]
+pub struct EvenLattice {
+    lengths: Vec<Real>,
+}
+
+impl EvenLattice {
+    /// On a ring or a torus with axes of these lengths.
+    ///
+    /// # Panics
+    /// In more than two dimensions.
+    pub fn new(lengths: &[Real]) -> Self {
+        Self { lengths: line_or_plane(lengths) }
+    }
+}
+
+impl Place for EvenLattice {
+    fn start(&self, agents: usize) -> Vec<Real> {
+        most_even(&self.lengths, agents)
+    }
+}
+
+/// How far from the walls agents start, as a part of the length of each axis.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Margins {
+    /// The number of agents that `trained` is for.
+    pub agents: usize,
+    /// The margin of that many.
+    pub trained: f64,
+    /// The margin of any other number.
+    pub other: f64,
+}
+
+/// Evenly between margins: on a line from one to the other, in the plane on a square lattice.
+#[derive(Clone, Debug)]
+pub struct BetweenMargins {
+    lengths: Vec<Real>,
+    margins: Margins,
+}
+
+impl BetweenMargins {
+    /// In a domain with axes of these lengths.
+    ///
+    /// # Panics
+    /// In more than two dimensions.
+    pub fn new(lengths: &[Real], margins: Margins) -> Self {
+        Self { lengths: line_or_plane(lengths), margins }
+    }
+}
+
+impl Place for BetweenMargins {
+    fn start(&self, agents: usize) -> Vec<Real> {
+        let Margins { agents: known, trained, other } = self.margins;
+        let margin = if agents == known { trained } else { other };
+        let at = |axis: usize, i: usize, steps: usize| {
+            let step = if steps > 0 { (1.0 - 2.0 * margin) / steps as f64 } else { 0.0 };
+            (margin + i as f64 * step) * self.lengths[axis] as f64
+        };
+        match self.lengths.len() {
+            1 => (0..agents).map(|i| at(0, i, agents - 1) as Real).collect(),
+            _ => square_lattice(agents, at),
+        }
+    }
+}
+
+/// On a square lattice inside a rectangle.
+#[derive(Clone, Debug)]
+pub struct Inside(pub Rectangle);
+
+impl Place for Inside {
+    fn start(&self, agents: usize) -> Vec<Real> {
+        let Rectangle { low, high } = self.0;
+        square_lattice(agents, |axis, i, steps| low[axis] + (high[axis] - low[axis]) * i as f64 / steps.max(1) as f64)
+    }
+}
+
+fn line_or_plane(lengths: &[Real]) -> Vec<Real> {
+    let d = lengths.len();
+    assert!((1..=2).contains(&d), "agents start on a line or in the plane; a lattice in {d} dimensions is yet to be written");
+    lengths.to_vec()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn margins_are_parts_of_the_domain() {
+        let margins = Margins { agents: 3, trained: 0.2, other: 0.1 };
+        let [one, two] = [1.0, 2.0].map(|length| BetweenMargins::new(&[length], margins));
+        for agents in [1, 2, 3, 20] {
+            let (one, two) = (one.start(agents), two.start(agents));
+            assert!(one.iter().zip(&two).all(|(a, b)| 2.0 * a == *b), "{one:?} {two:?}");
+        }
+        let close = |a: &[Real], b: &[f64]| a.len() == b.len() && a.iter().zip(b).all(|(a, b)| (*a as f64 - b).abs() < 1e-6);
+        assert!(close(&two.start(3), &[0.4, 1.0, 1.6]) && close(&two.start(2), &[0.2, 1.8]) && close(&two.start(1), &[0.2]));
+        assert_eq!(CellCentres::new(&[2.0]).start(2), [0.5, 1.5]);
+        let plane = BetweenMargins::new(&[1.0, 2.0], margins);
+        assert!(close(&plane.start(3), &[0.2, 0.4, 0.2, 1.6, 0.8, 0.4]) && close(&plane.start(1), &[0.1, 0.2]));
+        let inside = Inside(Rectangle { low: [0.2, 0.4], high: [0.8, 1.6] });
+        assert_eq!((inside.start(3), inside.start(1)), (plane.start(3), vec![0.2, 0.4]));
+        assert!(inside.start(0).is_empty() && plane.start(0).is_empty() && one.start(0).is_empty());
+    }
+
+    #[test]
+    #[should_panic(expected = "in 3 dimensions")]
+    fn there_is_no_lattice_in_space() {
+        EvenLattice::new(&[1.0; 3]);
+    }
+}

@@ -1,0 +1,114 @@
+//! What agents see.
+
+mod channels2d;
+mod directions;
+mod linear_view;
+mod nearest;
+mod observation;
+mod observe1d;
+mod observe2d;
+mod observe_field;
+mod position_features;
+mod samples;
+mod sight;
+
+pub use directions::Directions;
+pub use linear_view::{LinearView, RingView};
+pub use nearest::Nearest;
+pub use observation::Observation;
+pub use observe_field::ObserveField;
+pub use observe1d::Observe1d;
+pub use observe2d::Observe2d;
+pub use position_features::PositionFeatures;
+pub use sight::Sight;
+
+use crate::settings;
+use cinoc_pde::Grid;
+use cinoc_tape::Var;
+
+/// What agents see.
+pub trait Sense: Send + Sync {
+    /// The kind and the sizes of what is seen.
+    fn features(&self) -> Features;
+
+    /// What agents at `xi` (`[batch, agents, d]`) see of a field `z` and its target, `[batch, nodes…]` both.
+    fn observe<'t>(&self, z: Var<'t>, target: Var<'t>, xi: Var<'t>) -> Observation<'t>;
+}
+
+/// What each agent is shown: the kind and the sizes of an [`Observation`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Features {
+    /// Of [`Observation::patch`].
+    pub patch: Patch,
+    /// Whether all agents of an instance share one patch.
+    pub shared: bool,
+    /// Numbers in [`Observation::position`].
+    pub position: usize,
+}
+
+/// What the numbers of a patch are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Patch {
+    /// So many of them, in no particular order.
+    Line(usize),
+    /// An image `[height, width, channels]`.
+    Image {
+        /// Along x.
+        height: usize,
+        /// Along y.
+        width: usize,
+        /// Numbers per pixel.
+        channels: usize,
+    },
+}
+
+impl Patch {
+    /// How many numbers there are.
+    pub fn count(self) -> usize {
+        match self {
+            Self::Line(count) => count,
+            Self::Image { height, width, channels } => height * width * channels,
+        }
+    }
+}
+
+settings! {
+    /// The window through which an agent sees the field around it: samples of the error z − z* and of its slopes.
+    pub struct Window {
+        /// Samples of the window, along each axis.
+        points: usize = 2..=Window::MOST_POINTS,
+        /// Width of the window.
+        window: f64 = 1e-6..=1e6,
+        /// Factor on the error before the network sees it; the physics does not change.
+        gain: f64 = 1e-6..=1e6,
+        /// Whether the derivative flows through the places of the samples (exact), or not (as published).
+        through_position: bool = (),
+        /// Whether an agent knows where in the domain it is. If not, a policy can be used on domains of any size.
+        position: bool = (),
+    }
+}
+
+impl Window {
+    /// The most samples along an axis: their places live on the stack.
+    pub const MOST_POINTS: usize = 64;
+
+    /// The widest window, in lengths of the domain: what it shows is copied around the grid.
+    pub const WIDEST: f64 = 16.0;
+
+    /// The fewest nodes along an axis that differences can be taken of.
+    const FEWEST_NODES: usize = 4;
+
+    /// Views are built of windows that pass this.
+    fn check(&self, grid: &Grid, dimensions: usize) {
+        let (axes, &Self { points, window, .. }) = (grid.dimensions(), self);
+        assert!(axes == dimensions, "this view is for {dimensions} dimensions, not {axes}");
+        assert!((2..=Self::MOST_POINTS).contains(&points), "an agent sees from 2 to {} samples, not {points}", Self::MOST_POINTS);
+        let fewest = Self::FEWEST_NODES;
+        assert!(grid.nodes.iter().all(|&n| n >= fewest), "seeing needs {fewest} nodes along each axis: {grid:?}");
+        for &length in &grid.lengths {
+            assert!(length > 0.0 && length.is_finite(), "an axis needs a length above 0: {grid:?}");
+            let widest = Self::WIDEST * length as f64;
+            assert!(window > 0.0 && window <= widest, "a window is wider than 0 and at most {widest} wide, not {window}");
+        }
+    }
+}
