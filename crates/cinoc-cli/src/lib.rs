@@ -15,12 +15,12 @@ mod library;
 mod out;
 
 use cinoc::Registry;
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::process::ExitCode;
 
 /// Learn controllers for partial differential equations, for swarms of any size.
 #[derive(Parser)]
-#[command(version, about, after_help = "Start with:  cinoc show heat1d   (draws a trained controller at work)")]
+#[command(version, about)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -50,7 +50,10 @@ enum Command {
 
 /// Does what the command line asks for, with these problems and policies.
 pub fn run(registry: Registry) -> ExitCode {
-    let (cli, registry) = (Cli::parse(), &registry);
+    let first = library::names().next().unwrap_or_default();
+    let help = format!("Start with:  cinoc show {first}   (draws a trained controller at work)");
+    let matches = Cli::command().after_help(help).get_matches();
+    let (cli, registry) = (Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit()), &registry);
     let done = match cli.command {
         Command::List(args) => args.run(registry),
         Command::Train(args) => args.run(registry),

@@ -116,20 +116,21 @@ impl Attractor {
             let count = fields.len() / nodes;
             (0..count).flat_map(|run| states.iter().flat_map(move |s| s[run * nodes..][..nodes].to_vec())).collect::<Vec<Real>>()
         };
-        // Threads of its own: whoever waits for a set inside a pool of threads must not be given other work that waits for it too.
-        let threads = std::thread::available_parallelism().map_or(1, usize::from).min(chunks);
         let found: Vec<OnceLock<Vec<Real>>> = (0..chunks).map(|_| OnceLock::new()).collect();
-        std::thread::scope(|scope| {
-            for _ in 0..threads {
-                scope.spawn(|| {
-                    let mut chunk = next.fetch_add(1, Ordering::Relaxed);
-                    while let Some(slot) = found.get(chunk) {
-                        slot.get_or_init(|| run_chunk(chunk));
-                        chunk = next.fetch_add(1, Ordering::Relaxed);
-                    }
-                });
+        let work = || {
+            let mut chunk = next.fetch_add(1, Ordering::Relaxed);
+            while let Some(slot) = found.get(chunk) {
+                slot.get_or_init(|| run_chunk(chunk));
+                chunk = next.fetch_add(1, Ordering::Relaxed);
             }
-        });
+        };
+        // Threads of its own: whoever waits for a set inside a team of threads must not be given other work that waits for it too.
+        let threads = if cfg!(feature = "threads") { std::thread::available_parallelism().map_or(1, usize::from) } else { 1 };
+        if threads.min(chunks) > 1 {
+            std::thread::scope(|scope| (0..threads.min(chunks)).for_each(|_| drop(scope.spawn(work))));
+        } else {
+            work();
+        }
         let mut all: Vec<Real> = found.into_iter().flat_map(|slot| slot.into_inner().expect("every chunk was run")).collect();
         all.truncate(size * nodes);
         all

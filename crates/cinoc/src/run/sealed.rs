@@ -119,11 +119,6 @@ impl<'a> Sealed<'a> {
             _ => Ok(tensor.data()),
         }
     }
-
-    /// How many numbers all tensors have together.
-    pub fn elements(&self) -> usize {
-        self.tensors.iter().map(|(_, tensor)| tensor.shape().iter().product::<usize>()).sum()
-    }
 }
 
 #[cfg(test)]
