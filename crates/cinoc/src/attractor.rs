@@ -40,8 +40,11 @@ pub struct Recipe {
 /// Sets of states of one equation: one for each use and seed, made when first needed.
 pub struct Attractor {
     recipe: Recipe,
-    sets: Mutex<HashMap<(Use, u64), Arc<OnceLock<Arc<[Real]>>>>>,
+    sets: Mutex<HashMap<(Use, u64), Arc<Set>>>,
 }
+
+/// States one after the other, once they are made.
+type Set = OnceLock<Arc<[Real]>>;
 
 /// All uses, in the order of the sets.
 pub const USES: [Use; 3] = [Use::Training, Use::Validation, Use::Test];
