@@ -56,9 +56,11 @@ impl Attractor {
     /// Empty sets.
     ///
     /// # Panics
-    /// Unless there is a state for each use and every run gives one.
+    /// Unless there is a state for each use and every run gives one; in more than two dimensions, whose symmetries are yet to be written.
     pub fn new(recipe: Recipe) -> Self {
         assert!(recipe.per_run > 0 && recipe.sizes.iter().all(|&size| size > 0), "every use needs a state");
+        let d = recipe.stepper.grid().dimensions();
+        assert!(d <= 2, "states are moved and mirrored on a ring or a torus, not in {d} dimensions");
         Self { recipe, sets: Mutex::default() }
     }
 
