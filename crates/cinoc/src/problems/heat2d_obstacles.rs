@@ -97,7 +97,7 @@ impl Definition for Heat2dObstacles {
         if !discs.iter().all(inside) {
             return bad(format!("discs {clearance} or more from the walls while obstacles.safety is on"));
         }
-        let gap = 2.0 * (clearance + self.safety().reach());
+        let gap = 2.0 * self.safety().reach();
         let apart = |[x, y, r]: &[f64; 3], [a, b, s]: &[f64; 3]| (x - a).hypot(y - b) >= r + s + gap;
         if (1..discs.len()).any(|i| discs[..i].iter().any(|other| !apart(&discs[i], other))) {
             return bad(format!("discs {gap:.3} or more apart while obstacles.safety is on"));
