@@ -1,6 +1,7 @@
 //! An agent's view of a field on an interval.
 
 mod channels;
+mod places;
 mod sampling;
 
 use super::Window;
@@ -9,7 +10,7 @@ use cinoc_pde::Grid;
 use cinoc_tape::kernel::chunk::LANES;
 use cinoc_tape::kernel::vectorise;
 use cinoc_tape::{Cotangents, Inputs, Op, Shape};
-use sampling::{Places, hat};
+use places::{Places, hat};
 
 /// `[e…, w·∂e…]` at `n` points around each agent, `e = gain·(z − z*)`, `w` the width of the window.
 ///
