@@ -175,7 +175,7 @@ impl Registry {
 
     fn entry(&self, name: &str) -> Result<&ProblemEntry, Error> {
         self.problems.iter().find(|entry| entry.name == name).ok_or_else(|| {
-            let nearest = self.problems().find(|known| distance(name, known) <= 2);
+            let nearest = self.problems().min_by_key(|known| distance(name, known)).filter(|known| distance(name, known) <= 2);
             let all = || self.problems().collect::<Vec<_>>().join(", ");
             let known = nearest.map_or_else(all, |known| format!("{known} (did you mean that?)"));
             Error::UnknownProblem { name: name.into(), known }
@@ -222,7 +222,7 @@ impl Registry {
     fn changed(&self, entry: &ProblemEntry, mut tree: Table, mut changes: Overlay) -> Result<Config, Error> {
         // Another kind of policy brings settings of its own, which the other changes then change.
         if let Some(asked) = changes.take("policy.kind") {
-            let asked = self.policy_entry(asked.as_str().unwrap_or_default())?;
+            let asked = self.policy_entry(&asked.as_str().map_or_else(|| asked.to_string(), str::to_owned))?;
             if asked.name != kind(&tree) {
                 tree.insert(POLICY.into(), Value::Table((asked.preset)()));
             }

@@ -14,7 +14,7 @@ settings! {
     /// The Fisher–KPP equation on an interval.
     pub struct Physics {
         /// Nodes of the grid, both walls included.
-        nodes: usize = 5..=2048,
+        nodes: usize = 4..=2048,
         /// Length of the interval.
         length: f64 = 1e-3..=1e3,
         /// Diffusivity ν.

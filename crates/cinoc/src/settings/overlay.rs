@@ -25,14 +25,17 @@ impl Overlay {
         Ok(overlay)
     }
 
-    /// Adds one `key=value`; a value that is not TOML is taken as text.
+    /// Adds one `key=value`; a value that is not TOML is taken as text, and a table is a value for each of its keys.
     pub fn set(&mut self, pair: &str) -> Result<(), Error> {
         let (key, value) = pair
             .split_once('=')
             .ok_or_else(|| Error::bad("--set", format!("{pair:?}"), "key=value, for example --set train.updates=200"))?;
         let (key, value) = (key.trim(), value.trim());
         let parsed = format!("x = {value}").parse::<Table>().ok().and_then(|mut t| t.remove("x"));
-        self.changes.push((key.to_owned(), parsed.unwrap_or_else(|| Value::String(value.to_owned()))));
+        match parsed.unwrap_or_else(|| Value::String(value.to_owned())) {
+            Value::Table(inner) => flatten(key, inner, &mut self.changes),
+            value => self.changes.push((key.to_owned(), value)),
+        }
         Ok(())
     }
 

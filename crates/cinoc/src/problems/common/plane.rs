@@ -110,11 +110,12 @@ impl HeatPlane {
     /// Another size, such that an agent costs what it did.
     ///
     /// The width of a push and the window of an agent keep their size in cells: fixed in space, they would touch ever more nodes of a finer
-    /// grid. Agents mind each other within a distance ∝ 1/√agents: fixed, each would have ever more neighbours.
+    /// grid. Agents mind each other within a distance ∝ 1/√agents: fixed, each would have ever more neighbours. On grids with fewer nodes than
+    /// a window has samples, it shows the whole domain.
     pub fn resize(&mut self, agents: usize, nodes: usize) {
         let finer = (self.physics.nodes - 1) as f64 / (nodes.max(2) - 1) as f64;
         self.swarm.sigma *= finer;
-        self.observe.window *= finer;
+        self.observe.window = (self.observe.window * finer).min(self.physics.length);
         self.cost.radius *= (self.swarm.agents as f64 / agents as f64).sqrt();
         (self.swarm.agents, self.physics.nodes) = (agents, nodes);
     }
