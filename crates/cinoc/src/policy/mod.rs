@@ -8,8 +8,8 @@ pub use uncontrolled::{Idle, Uncontrolled};
 
 use crate::Error;
 use crate::random::Rng;
-use crate::settings::Settings;
 use crate::sense::{Features, Observation};
+use crate::settings::Settings;
 use cinoc_tape::{Leaves, Params, Shape, Var};
 
 /// What a policy needs besides what is seen: whatever differs from tick to tick is declared here.

@@ -6,6 +6,7 @@
 
 use crate::Error;
 use crate::disk::write_whole;
+use crate::error::shortened;
 use safetensors::SafeTensors;
 use safetensors::tensor::{Dtype, TensorView};
 use std::collections::{BTreeMap, HashMap};
@@ -80,7 +81,7 @@ impl<'a> Sealed<'a> {
         let facts: BTreeMap<String, String> = serde_json::from_str(facts).map_err(|e| bad(e.to_string()))?;
         let found = facts.get("format").map_or("none", String::as_str);
         if found != FORMAT {
-            return Err(Error::Format { path: path.to_owned(), found: found.to_owned(), known: FORMAT });
+            return Err(Error::Format { path: path.to_owned(), found: shortened(found), known: FORMAT });
         }
         let sum = facts.get("checksum").map_or("", String::as_str);
         if place_of(bytes, sum).is_none_or(|at| checksum(bytes, at) != sum) {
@@ -92,7 +93,7 @@ impl<'a> Sealed<'a> {
 
     /// A complaint about the file.
     pub fn bad(&self, reason: impl Into<String>) -> Error {
-        Error::Model { path: self.path.to_owned(), reason: reason.into() }
+        Error::Model { path: self.path.to_owned(), reason: shortened(&reason.into()) }
     }
 
     /// A fact.

@@ -252,8 +252,11 @@ pub fn training_ticks(problem: &Problem, train: &Train) -> usize {
     }
 }
 
+/// Bytes that a recorded segment takes beside its numbers.
+const SEGMENT: f64 = 600.0;
+
 /// Refuses a batch whose mere states do not fit into memory.
-fn afford(problem: &Problem, train: &Train) -> Result<(), Error> {
+pub(crate) fn afford(problem: &Problem, train: &Train) -> Result<(), Error> {
     let features = problem.swarm.features();
     let (nodes, agents) = (problem.stepper.grid().count() as f64, problem.agents as f64);
     let state = nodes + agents * (problem.swarm.dimensions() + problem.swarm.action_width()) as f64;
@@ -262,7 +265,8 @@ fn afford(problem: &Problem, train: &Train) -> Result<(), Error> {
     let kept = state * ticks.div_ceil(train.segment) as f64;
     let recorded = (8.0 * nodes + 2.0 * seen + 300.0 * agents) * train.segment.min(ticks) as f64;
     let what = format!("a batch of {} instances with {} agents over {ticks} ticks", train.batch, problem.agents);
-    memory::afford(&what, size_of::<Real>() as f64 * train.batch as f64 * (kept + recorded))
+    let segments = ticks.div_ceil(train.segment) as f64 * train.batch.div_ceil(train.shard) as f64;
+    memory::afford(&what, size_of::<Real>() as f64 * train.batch as f64 * (kept + recorded) + SEGMENT * segments)
 }
 
 /// Whether all segments of all shards are kept, and whether what can be computed again is not: the fastest that fits into the memory that may be used.
