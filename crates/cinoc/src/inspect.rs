@@ -93,7 +93,7 @@ pub fn growth(registry: &Registry, config: &Config, horizons: &[usize]) -> Resul
     if let Some(&longest) = horizons.iter().max() {
         let mut parts = registry.parts(config)?.with_ticks(longest);
         parts.train.batch = parts.train.batch.min(8);
-        train::afford(&parts.problem, &parts.train)?;
+        train::afford(&parts.problem, &*parts.policy, &parts.train)?;
     }
     let norm = |ticks: usize| {
         let mut trainer = shortened(registry, config, ticks, 8)?;

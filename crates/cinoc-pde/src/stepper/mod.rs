@@ -50,6 +50,9 @@ pub enum Substeps {
     Courant(f64),
 }
 
+/// Numbers per node that a stage made of plain operations records: a few fields on grids of more than twice as many nodes.
+const OPERATIONS: usize = 70;
+
 /// The most substeps that [`Substeps::Courant`] chooses.
 const MOST_SUBSTEPS: usize = 64;
 
@@ -179,6 +182,18 @@ impl Stepper for SpectralStepper {
 
     fn substeps(&self) -> usize {
         if let Substeps::Fixed(n) = self.substeps { n } else { 1 }
+    }
+
+    fn room(&self) -> [usize; 2] {
+        match &self.way {
+            Way::Fused(op) => op.room_for_recording(),
+            Way::Plain(_, plans) => {
+                // Every operation of every stage of every substep.
+                let each = |plan: &Plan<Arc<Symbol>>| plan.substeps * plan.lines.len() * OPERATIONS;
+                let most = plans.iter().map(each).max().unwrap_or(0);
+                [self.grid().count() * most, 8 * self.grid().count()]
+            }
+        }
     }
 
     fn step<'t>(&self, z: Var<'t>, force: Var<'t>) -> Var<'t> {

@@ -75,8 +75,10 @@ impl Env {
         }
         let (nodes, features) = (problem.stepper.grid().count() as f64, problem.swarm.features());
         let seen = features.patch.count() as f64 / if features.shared { agents as f64 } else { 1.0 };
-        let each = 12.0 * nodes + agents as f64 * (2.0 * seen + 500.0);
-        memory::afford(&format!("{instances} episodes of {agents} agents"), size_of::<Real>() as f64 * instances as f64 * each)?;
+        let [step, once] = problem.stepper.room().map(|numbers| numbers as f64);
+        let each = 12.0 * nodes + step + agents as f64 * (2.0 * seen + 500.0);
+        let numbers = instances as f64 * each + instances.div_ceil(TOGETHER) as f64 * once;
+        memory::afford(&format!("{instances} episodes of {agents} agents"), size_of::<Real>() as f64 * numbers)?;
         let sizes = (0..instances).step_by(TOGETHER).map(|first| TOGETHER.min(instances - first));
         Ok(Self {
             shards: sizes.map(|size| Shard::new(&problem, size, agents)).collect(),

@@ -31,7 +31,7 @@ settings! {
 }
 
 /// Beyond so many nodes along an axis fields have to be smooth.
-const FINE: usize = 512;
+const FINE: usize = 384;
 
 /// How many correlation lengths the domain may be long then: few enough waves (about 2.6 each) for their covariance to be taken apart soon.
 const WAVES: f64 = 150.0;

@@ -1,7 +1,7 @@
 //! Random settings: refused with a sentence, or built, rolled out and trained.
 
 use crate::dice::{Dice, keys};
-use crate::watch::Watch;
+use crate::watch::{Watch, cases};
 use cinoc::env::Env;
 use cinoc::policy::Policy;
 use cinoc::problem::{Preset, Problem};
@@ -12,6 +12,7 @@ use cinoc::settings::Overlay;
 use cinoc::threads::Threads;
 use cinoc::train::Trainer;
 use cinoc::{Config, Error, Real, Registry};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Seconds that a processor may work on building what was accepted: beyond, it is a hang.
 pub const BUILD: f64 = 6.0;
@@ -81,10 +82,21 @@ fn drawing(config: &Config, problem: &Problem) -> f64 {
 }
 
 /// Work that is tried out.
-const AFFORDED: f64 = 4e6;
+const AFFORDED: f64 = 2e7;
+
+/// How many settings were accepted, rolled out and trained with: a test that refuses everything would find nothing.
+#[derive(Default)]
+pub struct Counts(pub [AtomicUsize; 3]);
+
+impl Counts {
+    fn add(&self, i: usize) {
+        self.0[i].fetch_add(1, Ordering::Relaxed);
+    }
+}
 
 /// What happens to accepted settings.
-pub fn try_out(registry: &Registry, config: &Config) -> Result<(), String> {
+pub fn try_out(registry: &Registry, config: &Config, counts: &Counts) -> Result<(), String> {
+    counts.add(0);
     let again = registry.read(&config.to_toml(), "x").map_err(|error| format!("not read again: {error}"))?;
     if again != *config {
         return Err(format!("other settings when read again: {:?}", config.difference(&again)));
@@ -95,17 +107,18 @@ pub fn try_out(registry: &Registry, config: &Config) -> Result<(), String> {
     };
     let cost = work(&parts.problem, &*parts.policy);
     if cost < AFFORDED {
+        counts.add(1);
         step(&parts)?;
     }
     if cost + drawing(config, &parts.problem) < AFFORDED {
-        train(parts)?;
+        counts.add(2);
+        train(if is_cheap(config, &parts) { parts } else { shortened(parts) })?;
     }
     Ok(())
 }
 
 /// Whether a whole update of these settings takes a blink.
-pub fn is_cheap(registry: &Registry, config: &Config) -> bool {
-    let Ok(parts) = registry.parts(config) else { return true };
+pub fn is_cheap(config: &Config, parts: &Parts) -> bool {
     let train = &parts.train;
     let instances = train.batch as f64 * cinoc::train::training_ticks(&parts.problem, train) as f64
         + train.validate_instances as f64 * parts.problem.ticks as f64;
@@ -133,11 +146,17 @@ fn step(parts: &Parts) -> Result<(), String> {
     }
 }
 
-/// One update and one validation.
-fn train(parts: Parts) -> Result<(), String> {
+/// The same with few ticks and instances.
+fn shortened(parts: Parts) -> Parts {
     let mut parts = parts.with_ticks(2);
     let train = &mut parts.train;
-    (train.batch, train.validate_instances, train.validate_every) = (train.batch.min(2), 1, 1);
+    (train.batch, train.validate_instances) = (train.batch.min(2), 1);
+    parts
+}
+
+/// One update and one validation.
+fn train(mut parts: Parts) -> Result<(), String> {
+    parts.train.validate_every = 1;
     let done = Trainer::new(parts, 3, Threads::one()).and_then(|mut trainer| trainer.step());
     done.map_or_else(|error| sentence(&error), |_| Ok(()))
 }
@@ -158,7 +177,7 @@ fn changes(registry: &Registry, dice: &mut Dice, problem: &str, preset: Preset) 
 
 fn random(kind: &'static str, problems: &[&str], cases: u64) {
     let registry = Registry::builtin();
-    let mut watch = Watch::new(kind);
+    let (mut watch, counts) = (Watch::new(kind), Counts::default());
     for case in 0..cases {
         let dice = &mut Dice::new(case);
         let (problem, preset) = (dice.choose(problems), dice.choose(&[Preset::Tuned, Preset::Paper]));
@@ -167,20 +186,24 @@ fn random(kind: &'static str, problems: &[&str], cases: u64) {
         watch.case(&format!("case {case}: {problem} {preset:?} {}", changed.join(" ")), BUILD, || {
             let config = Overlay::from_pairs(&pairs).and_then(|overlay| registry.config(problem, preset, &overlay));
             match config {
-                Ok(config) => try_out(&registry, &config),
+                Ok(config) => try_out(&registry, &config, &counts),
                 Err(error) => sentence(&error),
             }
         });
     }
+    let [accepted, rolled, trained] = counts.0.map(AtomicUsize::into_inner);
+    println!("{kind}: {accepted} accepted, {rolled} rolled out, {trained} trained");
     watch.end(cases as usize);
+    let least = cases as usize / 4;
+    assert!(accepted > 2 * least && rolled > least && trained > least, "{accepted}, {rolled} and {trained} of {cases}");
 }
 
 #[test]
 fn random_settings_on_lines() {
-    random("settings on lines", &["heat1d", "fkpp1d", "ks1d"], 500);
+    random("settings on lines", &["heat1d", "fkpp1d", "ks1d"], cases(600));
 }
 
 #[test]
 fn random_settings_in_the_plane() {
-    random("settings in the plane", &["heat2d", "heat2d_obstacles", "density2d", "ks2d", "turbulence2d"], 600);
+    random("settings in the plane", &["heat2d", "heat2d_obstacles", "density2d", "ks2d", "turbulence2d"], cases(800));
 }

@@ -1,8 +1,8 @@
 //! Models and checkpoints that are damaged, forged, or not such at all.
 
-use crate::configs::{self, BUILD, sentence};
+use crate::configs::{self, BUILD, Counts, sentence};
 use crate::dice::Dice;
-use crate::watch::Watch;
+use crate::watch::{Watch, cases};
 use cinoc::problem::Preset;
 use cinoc::run::{Model, Origin, Run, Saved};
 use cinoc::settings::Overlay;
@@ -240,10 +240,10 @@ fn models() {
     let content = Content::of(&whole);
     assert_eq!(content.seal().as_deref(), Some(&whole[..]), "what is sealed here is what the program writes");
     let mut watch = Watch::new("models");
-    for case in 0..500 {
+    for case in 0..cases(500) {
         let bytes = mutated(case, &whole, &content);
         watch.case(&format!("model {case}"), BUILD, || match Model::from_bytes(&registry, &bytes, Path::new("m")) {
-            Ok(model) => configs::try_out(&registry, &model.config),
+            Ok(model) => configs::try_out(&registry, &model.config, &Counts::default()),
             Err(error) => sentence(&error),
         });
     }
@@ -277,7 +277,7 @@ fn checkpoints() {
             Err(error) => return sentence(&error),
         };
         let config = saved.origin.config.clone();
-        if !configs::is_cheap(&registry, &config) {
+        if registry.parts(&config).is_ok_and(|parts| !configs::is_cheap(&config, &parts)) {
             return Ok(());
         }
         match saved
@@ -289,7 +289,7 @@ fn checkpoints() {
         }
     };
     let mut watch = Watch::new("checkpoints");
-    for case in 0..400 {
+    for case in 0..cases(400) {
         let bytes = mutated(case, &whole, &content);
         watch.case(&format!("checkpoint {case}"), BUILD, || resumed(&bytes));
     }

@@ -1,6 +1,6 @@
 //! Settings that once panicked, hung or took all memory, and extreme ones that are allowed.
 
-use crate::configs::{BUILD, sentence, try_out};
+use crate::configs::{BUILD, Counts, sentence, try_out};
 use crate::watch::Watch;
 use cinoc::problem::Preset;
 use cinoc::settings::Overlay;
@@ -87,7 +87,7 @@ fn what_is_extreme_is_tried_out() {
         "physics.nodes=5",
         "physics.nodes=2048 train.batch=1",
         "physics.nodes=2048 data.start_length=7e-3 data.target_length=7e-3",
-        "physics.nodes=512 data.start_length=1e-3 data.target_length=4e-3",
+        "physics.nodes=384 data.start_length=1e-3 data.target_length=4e-3",
         "physics.length=1e-3 observe.window=1e-3",
         "physics.length=1e3 observe.window=1e3",
         "physics.length=1e3 observe.window=1e-6",
@@ -161,7 +161,7 @@ fn what_is_extreme_is_tried_out() {
             let overlay =
                 Overlay::from_pairs(few.into_iter().chain(pairs.split_whitespace())).map_err(|error| error.to_string())?;
             match registry.config(problem, Preset::Paper, &overlay) {
-                Ok(config) => try_out(&registry, &config),
+                Ok(config) => try_out(&registry, &config, &Counts::default()),
                 Err(error) => sentence(&error),
             }
         });

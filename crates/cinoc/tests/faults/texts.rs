@@ -1,8 +1,8 @@
 //! Configuration files and `--set` with garbage in them.
 
-use crate::configs::{sentence, try_out};
+use crate::configs::{Counts, sentence, try_out};
 use crate::dice::Dice;
-use crate::watch::Watch;
+use crate::watch::{Watch, cases};
 use cinoc::problem::Preset;
 use cinoc::settings::Overlay;
 use cinoc::{Error, Registry};
@@ -10,7 +10,7 @@ use cinoc::{Error, Registry};
 /// Everything that is done with a text: as a file of changes, as a whole configuration, as a `--set`.
 fn read(registry: &Registry, text: &str) -> Result<(), String> {
     let answer = |done: Result<cinoc::Config, Error>| match done {
-        Ok(config) => try_out(registry, &config),
+        Ok(config) => try_out(registry, &config, &Counts::default()),
         Err(error) => sentence(&error),
     };
     let file = |text: &str| {
@@ -97,7 +97,7 @@ fn texts_of_all_kinds() {
     let few = Overlay::from_pairs(["physics.ticks=3", "train.batch=2", "train.validate_instances=1"]).expect("changes");
     let sound: Vec<String> =
         registry.problems().map(|name| registry.config(name, Preset::Paper, &few).expect("a preset").to_toml()).collect();
-    for case in 0..400 {
+    for case in 0..cases(400) {
         let dice = &mut Dice::new(case);
         let text = match case % 4 {
             0 => String::from_utf8_lossy(&(0..dice.below(200)).map(|_| dice.next() as u8).collect::<Vec<_>>()).into_owned(),

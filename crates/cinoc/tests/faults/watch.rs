@@ -6,8 +6,15 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, Once, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
-/// Megabytes that the program is told it may use.
-pub const MEGABYTES: usize = 256;
+/// Megabytes that the program is told it may use, unless `CINOC_MEMORY_MB` says otherwise.
+fn megabytes() -> usize {
+    std::env::var("CINOC_MEMORY_MB").ok().and_then(|text| text.parse().ok()).unwrap_or(256)
+}
+
+/// Random cases of a kind: so many, or as many times more as `CINOC_FAULTS` says, for a night.
+pub fn cases(few: u64) -> u64 {
+    few * std::env::var("CINOC_FAULTS").ok().and_then(|text| text.parse::<u64>().ok()).unwrap_or(1)
+}
 
 /// A case that takes longer, waiting included, is a hang.
 const HANG: Duration = Duration::from_secs(60);
@@ -60,7 +67,7 @@ pub fn prepare() {
         let cache = std::env::temp_dir().join(format!("cinoc-faults-{}", std::process::id()));
         // SAFETY: nobody reads the environment but the standard library, which locks it.
         unsafe {
-            std::env::set_var("CINOC_MEMORY_MB", MEGABYTES.to_string());
+            std::env::set_var("CINOC_MEMORY_MB", megabytes().to_string());
             std::env::set_var("CINOC_CACHE", cache);
         }
     });
@@ -125,7 +132,7 @@ impl Watch {
             self.dearest = (spent, name.to_owned());
         }
         let largest = LARGEST.swap(0, Ordering::Relaxed);
-        if largest > MEGABYTES * 1_000_000 {
+        if largest > megabytes() * 1_000_000 {
             self.wrong.push(format!("{name} (or one beside it): an array of {:.0} MB", largest as f64 / 1e6));
         }
         *self.now.lock().unwrap() = None;
