@@ -89,6 +89,12 @@ pub fn sweep(registry: &Registry, config: &Config, ticks: usize, steps: &[f64]) 
 
 /// Norm of the gradient at fresh parameters for several horizons: how fast it grows is how chaotic the problem is.
 pub fn growth(registry: &Registry, config: &Config, horizons: &[usize]) -> Result<Vec<(usize, f64)>, Error> {
+    // Better now than after all the shorter ones.
+    if let Some(&longest) = horizons.iter().max() {
+        let mut parts = registry.parts(config)?.with_ticks(longest);
+        parts.train.batch = parts.train.batch.min(8);
+        train::afford(&parts.problem, &*parts.policy, &parts.train)?;
+    }
     let norm = |ticks: usize| {
         let mut trainer = shortened(registry, config, ticks, 8)?;
         trainer.time_update()?;
@@ -243,7 +249,7 @@ pub fn timing(mut parts: Parts, threads: usize, updates: usize) -> Result<Timing
         forward,
         steps_per_second: (train.batch * problem.ticks * problem.stepper.substeps()) as f64 / bare,
         // Forward once, backward twice: by the inputs and by the weights.
-        flops: (3 * policy.flops(problem.agents) * decisions) as f64,
+        flops: 3.0 * policy.flops(problem.agents) as f64 * decisions as f64,
         peak: peaks.iter().sum(),
     })
 }

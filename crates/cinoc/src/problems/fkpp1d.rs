@@ -73,7 +73,8 @@ impl Definition for Fkpp1d {
     }
 
     fn check(&self) -> Result<(), Error> {
-        window_fits(self.observe.window, self.physics.length)
+        window_fits(self.observe.window, self.physics.length)?;
+        self.data.check(self.physics.nodes, self.physics.length)
     }
 
     fn build(&self) -> Problem {

@@ -75,7 +75,8 @@ impl Definition for Heat1d {
     }
 
     fn check(&self) -> Result<(), Error> {
-        window_fits(self.observe.window, self.physics.length)
+        window_fits(self.observe.window, self.physics.length)?;
+        self.data.check(self.physics.nodes, self.physics.length)
     }
 
     fn build(&self) -> Problem {

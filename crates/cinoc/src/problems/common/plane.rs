@@ -86,7 +86,8 @@ impl HeatPlane {
     }
 
     pub fn check(&self) -> Result<(), Error> {
-        window_fits(self.observe.window, self.physics.length)
+        window_fits(self.observe.window, self.physics.length)?;
+        self.data.check(self.physics.nodes, self.physics.length)
     }
 
     /// Several fields and, for random ones, a dense kernel along an axis.
