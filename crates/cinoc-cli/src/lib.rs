@@ -20,7 +20,7 @@ use std::process::ExitCode;
 
 /// Learn controllers for partial differential equations, for swarms of any size.
 #[derive(Parser)]
-#[command(version, about, after_help = "Start with:  cinoc show heat1d   (draws a trained controller at work)")]
+#[command(version, about, after_help = start())]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -48,6 +48,11 @@ enum Command {
     Verify(cmd::verify::Args),
 }
 
+/// The end of the help.
+fn start() -> String {
+    format!("Start with:  {} show heat1d   (draws a trained controller at work)", out::program())
+}
+
 /// Does what the command line asks for, with these problems and policies.
 pub fn run(registry: Registry) -> ExitCode {
     let (cli, registry) = (Cli::parse(), &registry);
@@ -71,7 +76,7 @@ pub fn run(registry: Registry) -> ExitCode {
         }
         Err(error) if error.is::<out::Closed>() => ExitCode::from(141),
         Err(error) => {
-            out::note!("cinoc: {error:#}");
+            out::note!("{}: {error:#}", out::program());
             ExitCode::FAILURE
         }
     }

@@ -1,9 +1,9 @@
 //! A control problem: physics, agents and what is wanted, ready to be rolled out; and how a problem is defined.
 
 use crate::Error;
+use crate::agents::Swarm;
 use crate::recipe::Recipe;
 use crate::settings::Settings;
-use crate::agents::Swarm;
 use crate::task::Task;
 use cinoc_pde::Stepper;
 
