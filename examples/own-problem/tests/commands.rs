@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use std::ffi::OsStr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 /// Settings of a run that takes a blink.
@@ -95,18 +95,22 @@ fn settings_are_checked_and_answered_with_what_would_be_right() {
     }
 }
 
+/// The `cinoc` command itself, built like the one of this crate and beside it.
+fn plain() -> PathBuf {
+    let mut build = Command::new(env!("CARGO"));
+    build.args(["build", "--quiet", "--package", "cinoc-cli"]).current_dir(env!("CARGO_MANIFEST_DIR"));
+    build.args(if cfg!(debug_assertions) { &[][..] } else { &["--release"] });
+    build.args(if cfg!(feature = "f64") { &["--features", "f64"][..] } else { &[] });
+    assert!(build.status().expect("cargo starts").success(), "cinoc can be built");
+    Path::new(env!("CARGO_BIN_EXE_own-problem")).with_file_name(format!("cinoc{}", std::env::consts::EXE_SUFFIX))
+}
+
 /// Whoever does not know the problem says so.
 #[test]
 fn the_plain_program_refuses_a_model_of_this_crate() {
     let temporary = tempfile::tempdir().expect("a folder");
     let folder = temporary.path();
     good(folder, ["train", "phases", "--out", "run"].into_iter().chain(TINY));
-    let mut cinoc = Command::new(env!("CARGO"));
-    cinoc.args(["run", "--quiet", "--package", "cinoc-cli", "--bin", "cinoc"]);
-    if cfg!(feature = "f64") {
-        cinoc.args(["--features", "f64"]);
-    }
-    let output = cinoc.args(["--", "eval"]).arg(folder.join("run")).current_dir(env!("CARGO_MANIFEST_DIR")).output();
-    let text = refused(&output.expect("the program starts"));
+    let text = refused(&Command::new(plain()).arg("eval").arg(folder.join("run")).output().expect("the program starts"));
     assert!(text.contains("there is no problem called \"phases\"; choose one of: heat1d, "), "{text}");
 }
