@@ -15,12 +15,12 @@ mod library;
 mod out;
 
 use cinoc::Registry;
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::process::ExitCode;
 
 /// Learn controllers for partial differential equations, for swarms of any size.
 #[derive(Parser)]
-#[command(version, about, after_help = start())]
+#[command(version, about)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -48,14 +48,14 @@ enum Command {
     Verify(cmd::verify::Args),
 }
 
-/// The end of the help.
-fn start() -> String {
-    format!("Start with:  {} show heat1d   (draws a trained controller at work)", out::program())
-}
-
 /// Does what the command line asks for, with these problems and policies.
 pub fn run(registry: Registry) -> ExitCode {
-    let (cli, registry) = (Cli::parse(), &registry);
+    let first = library::names(&registry)
+        .next()
+        .map_or("list".into(), |name| format!("show {name}   (draws a trained controller at work)"));
+    let help = format!("Start with:  {} {first}", out::program());
+    let matches = Cli::command().after_help(help).get_matches();
+    let (cli, registry) = (Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit()), &registry);
     let done = match cli.command {
         Command::List(args) => args.run(registry),
         Command::Train(args) => args.run(registry),

@@ -40,8 +40,11 @@ pub struct Recipe {
 /// Sets of states of one equation: one for each use and seed, made when first needed.
 pub struct Attractor {
     recipe: Recipe,
-    sets: Mutex<HashMap<(Use, u64), Arc<OnceLock<Arc<[Real]>>>>>,
+    sets: Mutex<HashMap<(Use, u64), Arc<Set>>>,
 }
+
+/// States one after the other, once they are made.
+type Set = OnceLock<Arc<[Real]>>;
 
 /// All uses, in the order of the sets.
 pub const USES: [Use; 3] = [Use::Training, Use::Validation, Use::Test];
@@ -53,9 +56,11 @@ impl Attractor {
     /// Empty sets.
     ///
     /// # Panics
-    /// Unless there is a state for each use and every run gives one.
+    /// Unless there is a state for each use and every run gives one; in more than two dimensions, whose symmetries are yet to be written.
     pub fn new(recipe: Recipe) -> Self {
         assert!(recipe.per_run > 0 && recipe.sizes.iter().all(|&size| size > 0), "every use needs a state");
+        let d = recipe.stepper.grid().dimensions();
+        assert!(d <= 2, "states are moved and mirrored on a ring or a torus, not in {d} dimensions");
         Self { recipe, sets: Mutex::default() }
     }
 
@@ -116,20 +121,21 @@ impl Attractor {
             let count = fields.len() / nodes;
             (0..count).flat_map(|run| states.iter().flat_map(move |s| s[run * nodes..][..nodes].to_vec())).collect::<Vec<Real>>()
         };
-        // Threads of its own: whoever waits for a set inside a pool of threads must not be given other work that waits for it too.
-        let threads = std::thread::available_parallelism().map_or(1, usize::from).min(chunks);
         let found: Vec<OnceLock<Vec<Real>>> = (0..chunks).map(|_| OnceLock::new()).collect();
-        std::thread::scope(|scope| {
-            for _ in 0..threads {
-                scope.spawn(|| {
-                    let mut chunk = next.fetch_add(1, Ordering::Relaxed);
-                    while let Some(slot) = found.get(chunk) {
-                        slot.get_or_init(|| run_chunk(chunk));
-                        chunk = next.fetch_add(1, Ordering::Relaxed);
-                    }
-                });
+        let work = || {
+            let mut chunk = next.fetch_add(1, Ordering::Relaxed);
+            while let Some(slot) = found.get(chunk) {
+                slot.get_or_init(|| run_chunk(chunk));
+                chunk = next.fetch_add(1, Ordering::Relaxed);
             }
-        });
+        };
+        // Threads of its own: whoever waits for a set inside a team of threads must not be given other work that waits for it too.
+        let threads = if cfg!(feature = "threads") { std::thread::available_parallelism().map_or(1, usize::from) } else { 1 };
+        if threads.min(chunks) > 1 {
+            std::thread::scope(|scope| (0..threads.min(chunks)).for_each(|_| drop(scope.spawn(work))));
+        } else {
+            work();
+        }
         let mut all: Vec<Real> = found.into_iter().flat_map(|slot| slot.into_inner().expect("every chunk was run")).collect();
         all.truncate(size * nodes);
         all

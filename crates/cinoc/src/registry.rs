@@ -40,8 +40,11 @@ struct PolicyEntry {
     about: &'static str,
     table: fn() -> Vec<Setting>,
     preset: fn() -> Table,
-    build: fn(&Table, &Problem) -> Result<Box<dyn Policy>, Error>,
+    build: fn(&Table, &Problem) -> Built<dyn Policy>,
 }
+
+/// What a builder gives.
+type Built<T> = Result<Box<T>, Error>;
 
 /// Everything that a configuration describes.
 pub struct Parts {
@@ -246,7 +249,7 @@ impl Registry {
     }
 
     /// Builds the policy of a configuration for its problem.
-    pub fn build_policy(&self, config: &Config, problem: &Problem) -> Result<Box<dyn Policy>, Error> {
+    pub fn build_policy(&self, config: &Config, problem: &Problem) -> Built<dyn Policy> {
         let section = config.tree()[POLICY].as_table().expect("settings were checked");
         (self.policy_entry(kind(config.tree()))?.build)(section, problem)
     }

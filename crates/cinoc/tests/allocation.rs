@@ -80,7 +80,7 @@ fn a_warm_step_of_an_environment_allocates_nothing() {
             assert!(env.step(&actions).cost.iter().all(|cost| cost.is_finite()));
             COUNT.with(Cell::get) - before
         };
-        (0..3).for_each(|_| drop(count()));
+        (0..3).for_each(|_| _ = count());
         assert_eq!(count(), 0, "{name}: allocations in a warm step");
     }
 }

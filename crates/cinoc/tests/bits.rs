@@ -5,7 +5,7 @@ mod common;
 use cinoc::policy::{Context, Decision, Policy};
 use cinoc::random::{Rng, Stream};
 use cinoc::rollout::{Control, Loss, Wanted};
-use cinoc::swarm::Observation;
+use cinoc::sense::Observation;
 use cinoc::threads::Threads;
 use cinoc::train::Trainer;
 use cinoc::{Config, Real};

@@ -4,11 +4,10 @@ mod common;
 
 use cinoc::Real;
 use cinoc::limit::{Crowd, Saturate, SaturateLength};
-use cinoc::problem::Problem;
 use cinoc_pde::Grid;
 use cinoc_tape::check::{assert_derivative, noise, pull_back};
 use cinoc_tape::{Memory, Shape, Tape};
-use common::config;
+use common::problem;
 use std::sync::Arc;
 
 fn shared(share: &Arc<Crowd>, strength: &[Real], xi: &[Real]) -> Vec<Real> {
@@ -99,7 +98,7 @@ fn crowds_on_tori_are_those_of_all_pairs() {
 fn large_swarms_push_as_small_ones() {
     let share = Arc::new(Crowd::new(&Grid::plane([32; 2], [1.0; 2], false), 0.15, 2.2));
     let mean = |agents: usize| {
-        let xi = Problem::new(config("heat2d", &["swarm.start_in_cells=true"])).expect("a problem").swarm.start(agents);
+        let xi = problem("heat2d", &["swarm.start_in_cells=true"]).swarm.start(agents);
         let strength = shared(&share, &vec![1.0; agents], &xi);
         for (i, s) in strength.iter().enumerate() {
             let near = |j: usize| {

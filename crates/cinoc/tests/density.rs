@@ -4,17 +4,18 @@ mod common;
 
 use cinoc::actuate::Flow2d;
 use cinoc::limit::SaturateLength;
-use cinoc::policy::{DeepONet, Policy, Uncontrolled};
-use cinoc::problem::Problem;
-use cinoc::random::{Rng, Stream};
+use cinoc::policy::{Context, Idle};
+use cinoc::random::{Rng, Stream, Use};
+use cinoc::registry::Parts;
 use cinoc::sense::{Directions, ObserveField, Patch};
-use cinoc::task::{MomentDistance, Use};
+use cinoc::task::MomentDistance;
+use cinoc::threads::Threads;
 use cinoc::{Real, evaluate};
 use cinoc_pde::Grid;
 use cinoc_pde::calculus::Moments;
 use cinoc_tape::check::{Point, assert_derivative, noise, pull_back};
 use cinoc_tape::{Memory, Shape, Tape};
-use common::{agree, config};
+use common::{agree, config, parts, problem};
 use std::sync::Arc;
 
 fn plane(nx: usize, ny: usize) -> Grid {
@@ -108,15 +109,15 @@ fn views_and_directions() {
 
 #[test]
 fn one_view_serves_all_agents() {
-    let problem = Problem::new(config("density2d", &["physics.nodes_x=6", "physics.nodes_y=8"])).unwrap();
-    let policy = DeepONet::new(&problem.config.policy, problem.swarm.features(), 2).unwrap();
+    let Parts { problem, policy, .. } = parts(&config("density2d", &["physics.nodes_x=6", "physics.nodes_y=8"]));
     let params = policy.init(&mut Rng::new(2, Stream::Init, 0));
     let tape = Tape::new(Memory::default(), params.shared());
     let theta = params.leaves(&tape, false);
     let density: Vec<Real> = noise(96, 1).iter().map(|z| 1.0 + z).collect();
     let (z, target) = (tape.constant([2, 6, 8], &density), tape.constant([2, 6, 8], &noise(96, 2)));
     let act = |agents: usize, xi: &[Real]| {
-        let action = policy.act(&theta, &problem.swarm.observe(z, target, tape.constant([2, agents, 2], xi)));
+        let seen = problem.swarm.observe(z, target, tape.constant([2, agents, 2], xi));
+        let action = policy.act(&theta, &seen, &Context::default()).raw;
         assert_eq!(action.shape().sizes(), &[2, agents, 2]);
         action.value()
     };
@@ -130,7 +131,7 @@ fn one_view_serves_all_agents() {
 
 #[test]
 fn agents_start_on_a_lattice() {
-    let problem = Problem::new(config("density2d", &[])).unwrap();
+    let problem = problem("density2d", &[]);
     let start = |agents: usize| problem.swarm.start(agents).chunks(2).map(|x| (x[0], x[1])).collect::<Vec<_>>();
     let nine = start(9);
     for (m, expected) in [(0, (0.15, 0.15)), (1, (0.15, 0.575)), (3, (0.5, 0.15)), (8, (0.85, 1.0))] {
@@ -196,7 +197,7 @@ fn moment_distance_has_right_derivatives() {
 
 #[test]
 fn blobs_are_apart_and_whole() {
-    let problem = Problem::new(config("density2d", &[])).unwrap();
+    let problem = problem("density2d", &[]);
     let moments = Moments::new(problem.stepper.grid());
     let mut ratio: f64 = 1.0;
     for i in 0..50 {
@@ -214,10 +215,10 @@ fn blobs_are_apart_and_whole() {
 #[test]
 fn uncontrolled_levels_are_those_of_the_population() {
     for (scheme, drift) in [("conservative", 0.0..1e-4), ("backward", 0.02..0.1)] {
-        let problem = Problem::new(config("density2d", &[&format!("choice.scheme={scheme}")])).unwrap();
-        let nobody = Uncontrolled { action_width: 2 };
-        let request = evaluate::Request { agents: 1, instances: 48, seed: 1, stream: Stream::Validate, fail: 0.0 };
-        let scores = evaluate::scores(&problem, &nobody, &Default::default(), &request, &cinoc::train::pool(0));
+        let problem = Arc::new(problem("density2d", &[&format!("physics.scheme={scheme}")]));
+        let nobody = Idle { action_width: 2 };
+        let request = evaluate::Request { stream: Stream::Validate, ..evaluate::Request::test(1, 48, 1) };
+        let scores = evaluate::scores(&problem, &nobody, &Default::default(), &request, &Threads::new(0).unwrap()).unwrap();
         assert!((0.024..0.034).contains(&scores.mean(0)), "{scheme}: mean square error {}", scores.mean(0));
         assert!((0.29..0.38).contains(&scores.mean(1)), "{scheme}: distance {}", scores.mean(1));
         assert!(drift.contains(&scores.mean(2)), "{scheme}: mass drift {}", scores.mean(2));
@@ -226,10 +227,10 @@ fn uncontrolled_levels_are_those_of_the_population() {
 
 #[test]
 fn agents_may_see_patches_instead() {
-    let problem = Problem::new(config("density2d", &["choice.view=\"patch\""])).unwrap();
+    let problem = problem("density2d", &["observe.view=\"patch\"", "policy.stride=1", "policy.branch=[32]"]);
     let features = problem.swarm.features();
     assert_eq!(features.patch, Patch::Image { height: 12, width: 12, channels: 3 });
-    assert!(!features.shared && problem.config.policy.branch == [32] && problem.config.policy.stride == 1);
+    assert!(!features.shared);
     // Of a plane: the error, and its slopes times the width of the window.
     let (x, y) = (problem.stepper.grid().positions(0), problem.stepper.grid().positions(1));
     let z: Vec<Real> = x.iter().flat_map(|x| y.iter().map(move |y| (0.2 + 0.5 * x + 0.3 * y) as Real)).collect();
@@ -250,7 +251,7 @@ fn agents_may_see_patches_instead() {
 
 #[test]
 fn a_pointwise_error_joins_the_cost_where_it_has_a_weight() {
-    let [plain, tracked] = [0.0, 2.0].map(|w| Problem::new(config("density2d", &[&format!("cost.track={w}")])).unwrap().task);
+    let [plain, tracked] = [0.0, 2.0].map(|w| problem("density2d", &[&format!("cost.track={w}")]).task);
     assert_eq!((plain.terms().len(), tracked.terms().len()), (6, 7));
     assert_eq!(tracked.terms()[6], "track");
     let weights: f64 = (1..=150).map(|tick| tracked.weight(6, tick, 150)).sum();

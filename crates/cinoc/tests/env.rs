@@ -95,7 +95,7 @@ fn episodes_are_independent_and_can_be_restored() {
     env.step(&actions);
     let again = fields(&env);
     assert!(again[..9] == after[..9] && again[9] != after[9], "only the episode that began anew differs");
-    (0..4).for_each(|_| drop(env.step(&actions).cost[0]));
+    (0..4).for_each(|_| drop(env.step(&actions)));
     assert!(env.last().done[0] && env.tick(0) == 6);
     let end = env.measures(0).to_vec();
     assert_eq!(env.step(&actions).cost[0], 0.0, "what is over costs nothing more");
@@ -194,7 +194,7 @@ fn memory_has_its_part_in_the_gradient() {
         assert_replayable(&problem, &policy, &policy.init(&mut Rng::new(3, Stream::Init, 0)));
         let mut params = policy.init(&mut Rng::new(3, Stream::Init, 0));
         let agents = problem.agents.min(6);
-        let mut gradient = |params: &Params, segment: usize, keep: bool| {
+        let gradient = |params: &Params, segment: usize, keep: bool| {
             let mut rollout = Rollout::new(6, segment, keep, agents);
             for i in 0..2 {
                 let begin = Beginning::drawn(&problem, agents, 1, Stream::Train, i);

@@ -4,14 +4,13 @@ mod common;
 
 use cinoc::Real;
 use cinoc::actuate::{Actuate, Flow2d, Kernel, Push};
-use cinoc::policy::Uncontrolled;
-use cinoc::problem::{NAMES, Problem};
-use cinoc::rollout::{Outcome, Rollout};
+use cinoc::policy::Idle;
+use cinoc::rollout::{Control, Outcome, Rollout, Wanted};
 use cinoc::sense::{Observe1d, Sense, Sight, Window};
 use cinoc_pde::Grid;
 use cinoc_tape::check::{assert_derivative, noise, pull_back};
 use cinoc_tape::{Memory, Shape, Tape};
-use common::config;
+use common::{names, problem};
 use std::sync::Arc;
 
 /// Lines and planes, with walls and without.
@@ -84,22 +83,23 @@ fn at_any_place(grid: &Grid, push: &dyn Actuate, xi: &[Real]) {
 
 #[test]
 fn agents_at_nan_are_seen_to_have_diverged() {
-    for name in NAMES {
-        let problem = Problem::new(config(name, &["physics.ticks=3"])).expect("a problem");
-        let nobody = Uncontrolled { action_width: problem.swarm.action_width() };
+    for name in names() {
+        let problem = problem(name, &["physics.ticks=3"]);
+        let nobody = Idle { action_width: problem.swarm.action_width() };
         let mut rollout = Rollout::new(3, 1, false, 2);
         let field = vec![0.5; problem.stepper.grid().count()];
         let mut xi = problem.swarm.start(2);
         xi[0] = Real::NAN;
         rollout.batch.push(&field, &field, &xi);
-        let outcome = rollout.forward(&problem, &nobody, &Default::default(), false, &mut |_| {});
+        let params = Default::default();
+        let outcome = rollout.forward(&problem, Control::Policy(&nobody, &params), Wanted::default(), &mut |_| {}).outcome;
         assert!(matches!(outcome, Outcome::Diverged { tick: 1 }), "{name}: {outcome:?}");
     }
 }
 
 #[test]
 fn velocities_that_are_nan_lead_nowhere() {
-    let problem = Problem::new(config("heat2d", &["physics.ticks=3"])).expect("a problem");
+    let problem = problem("heat2d", &["physics.ticks=3"]);
     let tape = Tape::new(Memory::default(), &[]);
     let xi = tape.constant([1, 1, 2], &[0.4, 0.6]);
     let moved = problem.swarm.advance(xi, tape.constant([1, 1, 3], &[0.0, Real::NAN, 1e9])).value();
@@ -114,14 +114,14 @@ fn four_nodes_are_enough_to_see() {
             v[0].tape().record(&observe, [v[0], v[1], v[2]])
         });
     }
-    Problem::new(config("heat1d", &["physics.nodes=4"])).expect("a problem");
+    problem("heat1d", &["physics.nodes=4"]);
 }
 
 #[test]
 fn agents_start_all_over_a_longer_interval() {
     for (in_cells, expected) in [("false", [0.4, 0.8, 1.2, 1.6]), ("true", [0.25, 0.75, 1.25, 1.75])] {
         let changes = ["physics.length=2", "swarm.agents=4", &format!("swarm.start_in_cells={in_cells}")];
-        let start = Problem::new(config("heat1d", &changes)).expect("a problem").swarm.start(4);
+        let start = problem("heat1d", &changes).swarm.start(4);
         assert!(start.iter().zip(expected).all(|(a, b)| (*a as f64 - b).abs() < 1e-6), "{start:?}");
     }
 }

@@ -5,7 +5,7 @@ mod common;
 use cinoc::policy::{Context, DeepONet, Fusion, PolicyDefinition};
 use cinoc::random::{Rng, Stream};
 use cinoc::rollout::{Control, Loss, Outcome, Rollout, Wanted};
-use cinoc::swarm::{Features, Observation, Patch, Seen};
+use cinoc::sense::{Features, Observation, Patch};
 use cinoc::task::Status;
 use cinoc::{Real, Registry};
 use cinoc_tape::{Adjoints, Memory, Tape};
@@ -287,13 +287,11 @@ fn convolutional_branch() {
             assert!(params.set(n, &golden.real(&format!("param/{n}")).1), "parameter {n} does not fit");
         }
         let mut first = None;
-        for thrifty in [false, true] {
-            let tape = Tape::new(Memory::default(), params.shared()).rematerialise(thrifty);
-            let seen = Observation {
-                view: Seen::Patches(tape.input([1, agents, features.patch.count()], &obs)),
-                position: tape.input([1, agents, features.position], &feats),
-            };
-            let (patch, position) = (seen.patch().id(), seen.position.id());
+        for lean in [false, true] {
+            let tape = Tape::new(Memory::default(), params.shared()).rematerialise(lean);
+            let patch = tape.input([1, agents, features.patch.count()], &obs);
+            let seen = Observation::new(patch, tape.input([1, agents, features.position], &feats));
+            let (patch, position) = (seen.patch().id(), seen.position().id());
             let raw = policy.act(&params.leaves(&tape, true), &seen, &Context::default()).raw.id();
             let memory = tape.into_memory();
             golden.compare("raw", memory.value(params.shared(), raw));
@@ -306,10 +304,10 @@ fn convolutional_branch() {
             for n in &names {
                 golden.compare(&format!("grad/{n}"), params.slice(n, &bars.shared).expect("a piece"));
             }
-            // Thrift saves memory and changes no bit.
+            // Rematerialising saves memory and changes no bit.
             let gradients = [bars.shared.to_vec(), bars.of(&memory, patch).to_vec()];
             let (plain, bytes) = first.get_or_insert_with(|| (gradients.clone(), memory.bytes()));
-            assert!(gradients == *plain && (!thrifty || memory.bytes() < *bytes));
+            assert!(gradients == *plain && (!lean || memory.bytes() < *bytes));
         }
     }
 }

@@ -4,10 +4,9 @@ mod common;
 
 use cinoc::Real;
 use cinoc::limit::{EachLimit, Hold, HoldLength, LengthLimit, Limit};
-use cinoc::problem::{NAMES, Problem};
 use cinoc_tape::check::{assert_derivative, noise, pull_back};
 use cinoc_tape::{Memory, Shape, Tape, Var};
-use common::{agree, config};
+use common::{agree, names, problem};
 use std::sync::Arc;
 
 fn held(limit: &dyn Limit, action: &[Real], strength: &[Real]) -> Vec<Real> {
@@ -95,8 +94,8 @@ fn what_was_saturated_is_left_as_it_is() {
         let bits = |v: Var<'_>| v.value().iter().map(|x| x.to_bits()).collect::<Vec<_>>();
         assert!(bits(action) == bits(limit.hold(action, healthy)));
     }
-    for name in NAMES {
-        let problem = Problem::new(config(name, &[])).expect("a problem");
+    for name in names() {
+        let problem = problem(name, &[]);
         let (tape, width) = (Tape::new(Memory::default(), &[]), problem.swarm.action_width());
         let (raw, healthy) = (tape.constant([1, 40, width], &wide(width)[..40 * width]), tape.constant([1, 40], &[1.0; 40]));
         let action = problem.swarm.saturate(raw, healthy);

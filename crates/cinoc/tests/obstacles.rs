@@ -5,15 +5,26 @@ mod common;
 use cinoc::agents::Advance;
 use cinoc::geometry::Disc;
 use cinoc::limit::{Safety, SafetySettings};
-use cinoc::problem::Problem;
+use cinoc::policy::Idle;
+use cinoc::problem::{Preset, Problem};
 use cinoc::random::{Rng, Stream};
+use cinoc::registry::Parts;
+use cinoc::rollout::{Control, Loss, Wanted};
 use cinoc::sense::Nearest;
-use cinoc::task::{Moment, Obstacle, Reduction};
-use cinoc::{Real, evaluate, inspect};
+use cinoc::settings::Overlay;
+use cinoc::task::{Obstacle, Reduction, Status};
+use cinoc::threads::Threads;
+use cinoc::{Error, Real, Registry, evaluate, inspect};
 use cinoc_tape::check::{assert_derivative, noise, pull_back};
 use cinoc_tape::{Memory, Shape, Tape};
-use common::config;
+use common::{config, parts, problem};
 use std::sync::Arc;
+
+/// The paper's settings with changes that may be refused.
+fn attempt(name: &str, changes: &[&str]) -> Result<Problem, Error> {
+    let registry = Registry::builtin();
+    registry.build(&registry.config(name, Preset::Paper, &Overlay::from_pairs(changes)?)?)
+}
 
 fn discs() -> Vec<Disc> {
     Disc::all(&[[0.3, 0.4, 0.1], [0.7, 0.6, 0.2]])
@@ -35,7 +46,7 @@ fn the_price_is_a_mean_over_agents_and_discs() {
 
 #[test]
 fn violations_and_clearance_are_reported() {
-    let problem = Problem::new(config("heat2d_obstacles", &["physics.ticks=2"])).unwrap();
+    let problem = problem("heat2d_obstacles", &["physics.ticks=2"]);
     let names = problem.task.measures();
     assert_eq!(names, ["mse100", "mse", "violations", "violations_margin", "clearance"]);
     assert_eq!((problem.task.reduction(0), problem.task.reduction(4)), (Reduction::Mean, Reduction::Smallest));
@@ -43,8 +54,8 @@ fn violations_and_clearance_are_reported() {
     let mut measures = vec![0.0; 5];
     // One agent of two inside a disc, then one inside a margin.
     for (tick, xi) in [(1, [0.15, 0.45, 0.5, 0.9]), (2, [0.15, 0.4, 0.5, 0.9])] {
-        let moment = Moment { tick, ticks: 2, start: &field, z: &field, target: &field, xi: &xi, thorough: false };
-        problem.task.measure(&moment, &mut measures);
+        let status = Status { tick, ticks: 2, start: &field, z: &field, target: &field, xi: &xi, thorough: false };
+        problem.task.measure(&status, &mut measures);
     }
     let expected = [0.0, 0.0, 0.25, 0.5, -0.03];
     measures.iter().zip(expected).for_each(|(a, b)| assert!((a - b).abs() < 1e-6, "{measures:?}"));
@@ -52,7 +63,7 @@ fn violations_and_clearance_are_reported() {
 
 #[test]
 fn the_smallest_clearance_of_all_instances_counts() {
-    let problem = Problem::new(config("heat2d_obstacles", &["physics.ticks=2"])).unwrap();
+    let problem = Arc::new(problem("heat2d_obstacles", &["physics.ticks=2"]));
     let scores = evaluate::Scores {
         measures: vec![vec![1.0, 2.0, 0.0, 0.1, 0.02], vec![3.0, 4.0, 0.2, 0.3, -0.01]],
         efforts: Vec::new(),
@@ -60,9 +71,9 @@ fn the_smallest_clearance_of_all_instances_counts() {
     };
     let overall: Vec<f64> = (0..5).map(|k| scores.overall(&*problem.task, k)).collect();
     assert_eq!(overall, [2.0, 3.0, 0.1, 0.2, -0.01]);
-    let nobody = cinoc::policy::Uncontrolled { action_width: 3 };
-    let request = evaluate::Request { agents: 16, instances: 3, seed: 1, stream: Stream::Test, fail: 0.0 };
-    let row = evaluate::report(&problem, &nobody, &Default::default(), "nobody", &request, &cinoc::train::pool(1));
+    let nobody = Idle { action_width: 3 };
+    let request = evaluate::Request::test(16, 3, 1);
+    let row = evaluate::report(&problem, &nobody, &Default::default(), "nobody", &request, &Threads::one()).unwrap();
     // Agents that never move: 6 of 16 start inside a margin, none inside a disc.
     assert_eq!((row.measures["violations"], row.measures["violations_margin"]), (0.0, 6.0 / 16.0));
     assert!((row.measures["clearance"] - (0.0125f64.sqrt() - 0.08)).abs() < 1e-6);
@@ -70,12 +81,12 @@ fn the_smallest_clearance_of_all_instances_counts() {
 
 #[test]
 fn a_problem_with_obstacles_needs_some() {
-    for changes in ["obstacles=[]", "obstacles=[[0.5, 0.5, 0.0]]"] {
-        let message = Problem::new(config("heat2d_obstacles", &[changes])).err().expect("an error").to_string();
+    for changes in ["obstacles.discs=[]", "obstacles.discs=[[0.5, 0.5, 0.0]]"] {
+        let message = attempt("heat2d_obstacles", &[changes]).err().expect("an error").to_string();
         assert!(message.contains("obstacles"), "{message}");
     }
-    let moved = config("heat2d_obstacles", &["obstacles=[[0.5, 0.5, 0.1]]"]);
-    assert_eq!(cinoc::Config::from_toml(&moved.to_toml(), "a test").unwrap(), moved);
+    let moved = config("heat2d_obstacles", &["obstacles.discs=[[0.5, 0.5, 0.1]]"]);
+    assert_eq!(Registry::builtin().read(&moved.to_toml(), "a test").unwrap(), moved);
 }
 
 #[test]
@@ -94,14 +105,13 @@ fn agents_see_the_nearest_disc() {
 
 #[test]
 fn what_agents_see_of_discs_joins_the_features_of_their_place() {
-    let problem = Problem::new(config("heat2d_obstacles", &["observe.obstacles=true", "physics.ticks=3"])).unwrap();
+    let Parts { problem, policy, .. } = parts(&config("heat2d_obstacles", &["obstacles.seen=true", "physics.ticks=3"]));
     assert_eq!(problem.swarm.features().position, 19);
-    let policy = problem.policy().unwrap();
     let params = policy.init(&mut Rng::new(1, Stream::Init, 0));
     let mut rollout = common::rollout(&problem, 2, 1, true);
-    rollout.forward(&problem, &*policy, &params, true, &mut |_| {});
-    rollout.backward(&problem, &*policy, &params, 1.0);
-    let trunk = params.slice("trunk0.w", &rollout.bars.shared).unwrap();
+    let episode = rollout.forward(&problem, Control::Policy(&*policy, &params), Wanted::PARAMS, &mut |_| {});
+    let gradient = episode.backward(Loss::cost(1.0)).params;
+    let trunk = params.slice("trunk0.w", gradient).unwrap();
     assert!(trunk[16 * 32..].iter().any(|g| g.abs() > 1e-9), "the new features are learned from");
 }
 
@@ -145,14 +155,12 @@ fn safety_has_the_right_derivative() {
 #[test]
 fn no_agent_ever_enters_a_disc() {
     // The problem's own discs, limits and clock; some agents hunt the discs at full speed, some move at random.
-    let config = config("heat2d_obstacles", &["swarm.safety=true"]);
-    let discs = Disc::all(&config.obstacles);
+    let config = config("heat2d_obstacles", &["obstacles.safety=true"]);
+    let discs = parts(&config).problem.task.obstacles().to_vec();
+    let clearance = config.get("obstacles.clearance").and_then(|value| value.as_float()).expect("a distance");
     let (dt, agents) = (1e-3, 64);
-    let safety = Arc::new(Safety::new(
-        discs.clone(),
-        &[1.0, 1.0],
-        &SafetySettings { clearance: config.swarm.clearance, margin: 0.0, tick_time: dt, speed: 5.0 },
-    ));
+    let safety =
+        Arc::new(Safety::new(discs.clone(), &[1.0, 1.0], &SafetySettings { clearance, margin: 0.0, tick_time: dt, speed: 5.0 }));
     let advance = Arc::new(Advance::new(dt as Real, vec![0.0; 2], vec![1.0; 2]));
     let mut rng = Rng::new(1, Stream::Test, 0);
     let gap = |xi: [Real; 2]| discs.iter().map(|disc| disc.bearing(xi).gap).fold(Real::INFINITY, Real::min);
@@ -195,10 +203,9 @@ fn no_agent_ever_enters_a_disc() {
 
 #[test]
 fn starts_are_moved_out_of_discs_and_margins() {
-    let problem = Problem::new(config("heat2d_obstacles", &["swarm.safety=true"])).unwrap();
-    let discs = Disc::all(&problem.config.obstacles);
+    let [problem, plain] = [&["obstacles.safety=true"][..], &[]].map(|changes| problem("heat2d_obstacles", changes));
+    let discs = problem.task.obstacles();
     let gap = |xi: [Real; 2]| discs.iter().map(|disc| disc.bearing(xi).gap).fold(Real::INFINITY, Real::min);
-    let plain = Problem::new(config("heat2d_obstacles", &[])).unwrap();
     for agents in [1, 16, 30, 100, 256, 1024] {
         let (start, regular) = (problem.swarm.start(agents), plain.swarm.start(agents));
         for (xi, place) in start.as_chunks::<2>().0.iter().zip(regular.as_chunks::<2>().0) {
@@ -216,18 +223,17 @@ fn starts_are_moved_out_of_discs_and_margins() {
 #[test]
 fn a_tick_with_safety_is_safe_and_differentiable() {
     // Agents start next to the discs, and a fresh policy moves them somewhere.
-    let changes = ["swarm.safety=true", "cost.margin=0.006", "observe.obstacles=true", "physics.ticks=60"];
+    let changes = ["obstacles.safety=true", "obstacles.margin=0.006", "obstacles.seen=true", "physics.ticks=60"];
     let config = config("heat2d_obstacles", &changes);
-    let problem = Problem::new(config.clone()).unwrap();
-    let policy = problem.policy().unwrap();
-    let request = evaluate::Request { agents: 100, instances: 4, seed: 1, stream: Stream::Test, fail: 0.3 };
+    let Parts { problem, policy, .. } = parts(&config);
+    let request = evaluate::Request { fail: 0.3, ..evaluate::Request::test(100, 4, 1) };
     for seed in 0..3 {
         let params = policy.init(&mut Rng::new(seed, Stream::Init, 0));
-        let scores = evaluate::scores(&problem, &*policy, &params, &request, &cinoc::train::pool(1));
+        let scores = evaluate::scores(&problem, &*policy, &params, &request, &Threads::one()).unwrap();
         assert_eq!(scores.overall(&*problem.task, 2), 0.0, "violations");
         assert!(scores.overall(&*problem.task, 4) > 0.004, "clearance");
     }
-    let sweep = inspect::sweep(&config, 6, &[1e-2, 1e-3, 1e-4, 1e-5]).unwrap();
+    let sweep = inspect::sweep(&Registry::builtin(), &config, 6, &[1e-2, 1e-3, 1e-4, 1e-5]).unwrap();
     let best = sweep.iter().map(|(_, error)| *error).fold(f64::INFINITY, f64::min);
     assert!(best < if cfg!(feature = "f64") { 1e-5 } else { 1e-2 }, "{sweep:?}");
 }
@@ -235,15 +241,15 @@ fn a_tick_with_safety_is_safe_and_differentiable() {
 #[test]
 fn safety_needs_discs_with_room_around_them() {
     for (changes, words) in [
-        (&["swarm.safety=true", "obstacles=[[0.05, 0.5, 0.08]]"][..], "from the walls"),
-        (&["swarm.safety=true", "obstacles=[[0.4, 0.5, 0.1], [0.6, 0.5, 0.09]]"], "apart"),
+        (&["obstacles.safety=true", "obstacles.discs=[[0.05, 0.5, 0.08]]"][..], "from the walls"),
+        (&["obstacles.safety=true", "obstacles.discs=[[0.4, 0.5, 0.1], [0.6, 0.5, 0.09]]"], "apart"),
     ] {
-        let message = Problem::new(config("heat2d_obstacles", changes)).err().expect("an error").to_string();
+        let message = attempt("heat2d_obstacles", changes).err().expect("an error").to_string();
         assert!(message.contains(words), "{message}");
-        assert!(Problem::new(config("heat2d_obstacles", &changes[1..])).is_ok(), "without safety they are allowed");
+        assert!(attempt("heat2d_obstacles", &changes[1..]).is_ok(), "without safety they are allowed");
     }
-    for key in ["swarm.safety", "observe.obstacles"] {
-        let message = Problem::new(config("heat2d", &[&format!("{key}=true")])).err().expect("an error").to_string();
-        assert!(message.contains(key), "{message}");
+    for key in ["obstacles.safety", "obstacles.seen"] {
+        let message = attempt("heat2d", &[&format!("{key}=true")]).err().expect("an error").to_string();
+        assert!(message.contains("there is no setting") && message.contains(key), "{message}");
     }
 }

@@ -3,23 +3,19 @@
 mod common;
 
 use cinoc::Real;
-use cinoc::pool::{Pool, USES};
+use cinoc::attractor::{Attractor, USES};
 use cinoc::problem::Problem;
-use cinoc::random::{Rng, Stream};
-use cinoc::rollout::Rollout;
-use cinoc::task::Use;
+use cinoc::random::{Rng, Stream, Use};
+use cinoc::registry::Parts;
+use cinoc::rollout::{Control, Rollout, Wanted};
 use cinoc_pde::equation::KuramotoSivashinsky2d;
 use cinoc_pde::sampler::settle;
-use common::config;
+use common::{config, parts, problem};
 
 const CHAOTIC: [&str; 3] = ["ks1d", "ks2d", "turbulence2d"];
 
-fn problem(name: &str, changes: &[&str]) -> Problem {
-    Problem::new(config(name, changes)).expect("a problem")
-}
-
-fn states<'a>(problem: &'a Problem, pool: &'a Pool, purpose: Use) -> impl Iterator<Item = &'a [Real]> {
-    pool.states(purpose).chunks_exact(problem.stepper.grid().count())
+fn states(problem: &Problem, attractor: &Attractor, purpose: Use, seed: u64) -> Vec<Vec<Real>> {
+    attractor.states(purpose, seed).chunks_exact(problem.stepper.grid().count()).map(<[Real]>::to_vec).collect()
 }
 
 #[test]
@@ -42,25 +38,39 @@ fn agents_sit_in_the_middles_of_cells() {
     }
 }
 
-/// Held-out states come one after the other, each once, and none is a training state.
+/// Held-out states come one after the other, each once; no two uses and no two seeds share one.
 #[test]
 fn no_state_is_used_twice() {
+    const SEEDS: [u64; 3] = [0, 9, 1000];
     for name in CHAOTIC {
         let problem = problem(name, &[]);
-        let pool = problem.task.pool().expect("a pool");
-        let mut all: Vec<&[Real]> = USES.iter().flat_map(|&purpose| states(&problem, pool, purpose)).collect();
-        assert_eq!(all.len(), USES.iter().map(|&purpose| pool.size(purpose)).sum::<usize>());
+        let attractor = problem.task.attractor().expect("an attractor");
+        let of_seed =
+            |seed: u64| USES.into_iter().flat_map(|purpose| states(&problem, attractor, purpose, seed)).collect::<Vec<_>>();
+        let mut all: Vec<Vec<Real>> = SEEDS.into_iter().flat_map(of_seed).collect();
+        let each = USES.iter().map(|&purpose| attractor.size(purpose)).sum::<usize>();
+        assert_eq!(all.len(), SEEDS.len() * each);
         assert!(all.iter().all(|state| state.iter().all(|z| z.is_finite())));
         all.sort_by(|a, b| a.partial_cmp(b).expect("numbers"));
         assert!(all.windows(2).all(|pair| pair[0] != pair[1]), "{name}: two equal states");
-        let size = pool.size(Use::Test);
-        let draw = |i: usize| problem.task.sample(&mut Rng::new(9, Stream::Test, i as u64), Use::Test).start;
-        let mut drawn: Vec<Vec<Real>> = (0..size).map(draw).collect();
-        drawn.sort_by(|a, b| a.partial_cmp(b).expect("numbers"));
-        let mut held: Vec<&[Real]> = states(&problem, pool, Use::Test).collect();
-        held.sort_by(|a, b| a.partial_cmp(b).expect("numbers"));
-        assert_eq!(drawn, held, "{name}");
-        assert!(!held.contains(&&draw(size)[..]), "{name}: once all were seen they come back elsewhere");
+        for (stream, purpose) in [(Stream::Validate, Use::Validation), (Stream::Test, Use::Test)] {
+            let size = attractor.size(purpose);
+            let draw = |i: usize| problem.task.sample(&mut Rng::new(9, stream, i as u64), purpose).start;
+            let held = states(&problem, attractor, purpose, 9);
+            assert_eq!((0..size).map(draw).collect::<Vec<_>>(), held, "{name}: instance i is state i");
+            assert!(!held.contains(&draw(size)), "{name}: once all were seen they come back elsewhere");
+        }
+        // Training draws any of its own states, moved.
+        let draw = |i: usize| problem.task.sample(&mut Rng::new(9, Stream::Train, i as u64), Use::Training).start;
+        let sorted = |mut state: Vec<Real>| {
+            state.iter_mut().for_each(|z| *z = z.abs());
+            state.sort_by(Real::total_cmp);
+            state
+        };
+        let own: Vec<Vec<Real>> = states(&problem, attractor, Use::Training, 9).into_iter().map(sorted).collect();
+        for i in 0..12 {
+            assert!(own.contains(&sorted(draw(i))), "{name}: training instance {i} is a state of its seed, moved");
+        }
     }
 }
 
@@ -68,9 +78,7 @@ fn no_state_is_used_twice() {
 #[test]
 fn moved_states_evolve_as_before() {
     for name in CHAOTIC {
-        let mut config = config(name, &[]);
-        config.data.insert("train_states".into(), 1.0);
-        let problem = Problem::new(config).expect("a problem");
+        let problem = problem(name, &["data.train_states=1"]);
         let mut squares = Vec::new();
         for i in 0..12 {
             let start = problem.task.sample(&mut Rng::new(1, Stream::Train, i), Use::Training).start;
@@ -104,8 +112,7 @@ fn coarser_substeps_are_as_good_where_nothing_pushes() {
 /// A policy that does not know where it is does the same on a field and on the field moved by one agent's cell.
 #[test]
 fn without_positions_agents_are_exchangeable() {
-    let problem = problem("ks1d", &["observe.position=false", "physics.ticks=4"]);
-    let policy = problem.policy().expect("a policy");
+    let Parts { problem, policy, .. } = parts(&config("ks1d", &["observe.position=false", "physics.ticks=4"]));
     let params = policy.init(&mut Rng::new(2, Stream::Init, 0));
     let start = problem.task.sample(&mut Rng::new(1, Stream::Test, 0), Use::Test).start;
     let zero = vec![0.0; start.len()];
@@ -114,7 +121,7 @@ fn without_positions_agents_are_exchangeable() {
     let ends = [&start, &shifted].map(|field| {
         let mut rollout = Rollout::new(4, 1, false, 8);
         rollout.batch.push(field, &zero, &problem.swarm.start(8));
-        rollout.forward(&problem, &*policy, &params, false, &mut |_| {});
+        rollout.forward(&problem, Control::Policy(&*policy, &params), Wanted::default(), &mut |_| {});
         rollout.end().0.to_vec()
     });
     let back = [&ends[1][112..], &ends[1][..112]].concat();
@@ -127,7 +134,8 @@ fn without_positions_agents_are_exchangeable() {
 fn the_most_even_lattice_feels_longer_waves() {
     let longest_unfelt = |staggered: bool| {
         let config = config("ks2d", &[&format!("swarm.staggered={staggered}")]);
-        let (length, xi) = (config.physics["length"], Problem::new(config).expect("a problem").swarm.start(100));
+        let problem = parts(&config).problem;
+        let (length, xi) = (problem.stepper.grid().lengths[0] as f64, problem.swarm.start(100));
         let mut unfelt: f64 = f64::INFINITY;
         for (nx, ny) in (-6i32..=6).flat_map(|nx| (0..=6).map(move |ny| (nx, ny))).filter(|&n| n != (0, 0)) {
             let phase = |at: &[Real]| std::f64::consts::TAU * (nx as f64 * at[0] as f64 + ny as f64 * at[1] as f64) / length;

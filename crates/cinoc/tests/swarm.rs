@@ -2,19 +2,22 @@
 
 mod common;
 
+use cinoc::Real;
 use cinoc::actuate::{Actuate, Force1d, Kernel, Push, StillForce1d};
 use cinoc::agents::Advance;
+use cinoc::evaluate::{Request, scores};
 use cinoc::limit::Saturate;
-use cinoc::problem::Problem;
+use cinoc::policy::{Context, Idle};
 use cinoc::random::{Rng, Stream};
-use cinoc::rollout::{Given, State, apply};
+use cinoc::registry::Parts;
+use cinoc::rollout::{Decide, Given, State, tick};
 use cinoc::sense::{Observe1d, PositionFeatures, RingView, Window};
 use cinoc::task::{Acceleration, Collision, Effort, Margin, SquaredError};
-use cinoc::{Real, evaluate};
+use cinoc::threads::Threads;
 use cinoc_pde::Grid;
 use cinoc_tape::check::{assert_derivative, noise, pull_back};
 use cinoc_tape::{Memory, Shape, Tape, Var};
-use common::{agree, config};
+use common::{agree, config, parts, problem};
 use std::sync::Arc;
 
 fn looking(points: usize, window: f64, gain: f64) -> Window {
@@ -143,9 +146,13 @@ fn cost_terms_are_what_they_say() {
         let weights = v[0].tape().constant([2], &[1.0, 0.1]);
         (v[0].square() * weights).sum_keeping(1) * 0.25
     });
-    let margin = Arc::new(Margin { low: -0.3, high: 0.4 });
+    let margin = Arc::new(Margin::inside(&[0.5, 0.8]));
     agree(vec![(shape, a.clone())], &|v| v[0].apply(&margin), &|v| {
-        ((v[0] - 0.4).relu().square() + (-v[0] - 0.3).relu().square()).sum_keeping(1) * 0.25
+        let outside = |axis: usize, low: Real, high: Real| {
+            let x = v[0].columns(axis, axis + 1);
+            ((x - high).relu().square() + (-x + low).relu().square()).sum_keeping(1) * 0.25
+        };
+        outside(0, 0.01, 0.49) + outside(1, 0.016, 0.784)
     });
     let acceleration = Arc::new(Acceleration);
     agree(vec![(shape, a), (shape, b)], &|v| v[0].tape().record(&acceleration, [v[0], v[1]]), &|v| {
@@ -226,14 +233,15 @@ fn motion_limits_and_features_have_right_derivatives() {
 
 #[test]
 fn the_dead_neither_push_nor_move() {
-    let problem = Problem::new(config("heat1d", &["physics.ticks=2"])).unwrap();
+    let problem = problem("heat1d", &["physics.ticks=2"]);
     let tape = Tape::new(Memory::default(), &[]);
     let raw = tape.constant([1, 3, 2], &[0.5; 6]);
     let action = problem.swarm.saturate(raw, tape.constant([1, 3], &[1.0, 0.0, 1.0]));
     assert_eq!(&action.value()[2..4], &[0.0, 0.0]);
     let (z, xi) = (tape.zeros([1, 100]), tape.constant([1, 3, 1], &[0.2, 0.5, 0.8]));
-    let given = Given { target: tape.zeros([1, 100]), strength: tape.zeros([1, 3]), mass: tape.zeros([1]) };
-    let state = apply(&problem, action, State { z, xi, previous: tape.zeros([1, 3, 2]) }, given, &mut |_| {});
+    let given = Given { start: z, target: tape.zeros([1, 100]), strength: tape.constant([1, 3], &[1.0, 0.0, 1.0]) };
+    let state = State { z, xi, previous: tape.zeros([1, 3, 2]), memory: None };
+    let state = tick(&problem, Decide::Action(action), state, given, &mut |_| {});
     let moved = state.xi.value();
     assert!(moved[0] > 0.2 && moved[1] == 0.5 && moved[2] > 0.8);
     let alone = problem.swarm.actuate(tape.constant([1, 2, 2], &[1.0; 4]), tape.constant([1, 2, 1], &[0.2, 0.8])).value();
@@ -245,13 +253,15 @@ fn the_dead_neither_push_nor_move() {
 
 #[test]
 fn agents_are_interchangeable() {
-    let problem = Problem::new(config("fkpp1d", &["physics.ticks=2"])).unwrap();
-    let policy = problem.policy().unwrap();
+    let Parts { problem, policy, .. } = parts(&config("fkpp1d", &["physics.ticks=2"]));
     let params = policy.init(&mut Rng::new(2, Stream::Init, 0));
     let tape = Tape::new(Memory::default(), params.shared());
     let theta = params.leaves(&tape, false);
     let (z, target) = (tape.constant([1, 100], &positions(100, 1)), tape.constant([1, 100], &positions(100, 2)));
-    let act = |xi: &[Real]| policy.act(&theta, &problem.swarm.observe(z, target, tape.constant([1, 3, 1], xi))).value();
+    let act = |xi: &[Real]| {
+        let seen = problem.swarm.observe(z, target, tape.constant([1, 3, 1], xi));
+        policy.act(&theta, &seen, &Context::default()).raw.value()
+    };
     let (a, b) = (act(&[0.2, 0.5, 0.9]), act(&[0.9, 0.2, 0.5]));
     assert_eq!(&a[..4], &b[2..]);
     assert_eq!(&a[4..], &b[..2]);
@@ -265,21 +275,12 @@ fn uncontrolled_levels_are_those_of_the_population() {
         ("fkpp1d", 800, &[(0.112, 0.132)]),
         ("heat2d", 400, &[(0.16, 0.26), (0.085, 0.14)]),
     ] {
-        let problem = Problem::new(config(name, &[])).unwrap();
-        let nobody = cinoc::policy::Uncontrolled { action_width: problem.swarm.action_width() };
-        let request = evaluate::Request { agents: 1, instances, seed: 1, stream: Stream::Test, fail: 0.0 };
-        let scores = evaluate::scores(&problem, &nobody, &Default::default(), &request, &cinoc::train::pool(0));
+        let problem = Arc::new(problem(name, &[]));
+        let nobody = Idle { action_width: problem.swarm.action_width() };
+        let request = Request::test(1, instances, 1);
+        let scores = scores(&problem, &nobody, &Default::default(), &request, &Threads::new(0).unwrap()).unwrap();
         for (k, (low, high)) in levels.iter().enumerate() {
             assert!((*low..*high).contains(&scores.mean(k)), "{name}: {}", scores.mean(k));
         }
     }
-}
-
-#[test]
-fn stored_settings_of_old_are_understood() {
-    let old = |compress: &str| format!("problem = \"heat1d\"\n[observe]\ncompress = {compress}\n");
-    let read = cinoc::Config::from_toml(&old("0.0"), "a test").expect("a configuration");
-    assert_eq!(read, config("heat1d", &[]));
-    let message = cinoc::Config::from_toml(&old("0.1"), "a test").expect_err("it did something").to_string();
-    assert!(message.contains("observe.compress"), "{message}");
 }

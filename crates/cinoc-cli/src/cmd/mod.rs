@@ -55,7 +55,8 @@ impl Settings {
             let text = std::fs::read_to_string(&name).map_err(cinoc::Error::file(Path::new(&name)))?;
             changes = Overlay::from_toml(&text, &name)?;
             let Some(problem) = changes.take("problem") else {
-                anyhow::bail!("{name} does not say which problem it is for; add a line like: problem = \"heat1d\"");
+                let example = registry.problems().next().unwrap_or_default();
+                bail!("{name} does not say which problem it is for; add a line like: problem = {example:?}");
             };
             if let Some(chosen) = changes.take("preset") {
                 preset = match chosen.as_str() {

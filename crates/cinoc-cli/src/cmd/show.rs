@@ -66,7 +66,7 @@ impl Args {
         let nobody = Idle { action_width: problem.swarm.action_width() };
         let free = trace(&problem, &nobody, &Default::default(), &request, self.instance, before)?;
         let name = &problem.name;
-        let failing = if request.fail > 0.0 { format!(" · {} die", request.dead()) } else { String::new() };
+        let failing = if request.fail > 0.0 { format!(" · {} die (grey)", request.dead()) } else { String::new() };
         let own = if self.instances.start.is_some() { "own start" } else { "held-out instance" };
         let title = format!("{name} · {agents} agents{failing} · {own} {}", self.instance);
         let episode = match problem.stepper.grid().dimensions() {

@@ -18,13 +18,13 @@ impl Axis {
         Self { low, high, log: false }
     }
 
-    /// An even axis from zero that leaves some air above these values.
+    /// An even axis from zero that leaves some padding above these values.
     pub fn from_zero(values: &[f32]) -> Self {
         let finite = values.iter().copied().filter(|value| value.is_finite());
         Self::linear(0.0, 1.1 * finite.fold(0.0, f32::max))
     }
 
-    /// An even axis that leaves some air around the finite ones of these values.
+    /// An even axis that leaves some padding around the finite ones of these values.
     pub fn covering(values: impl Iterator<Item = f32> + Clone) -> Self {
         let finite = values.filter(|value| value.is_finite());
         let low = finite.clone().fold(f32::INFINITY, f32::min);
@@ -32,8 +32,8 @@ impl Axis {
         if low > high {
             return Self::linear(0.0, 1.0);
         }
-        let air = 0.06 * (high - low);
-        Self::linear(low - air, high + air)
+        let padding = 0.06 * (high - low);
+        Self::linear(low - padding, high + padding)
     }
 
     /// A logarithmic axis that covers the positive values, at least two labelled decades
@@ -45,8 +45,8 @@ impl Axis {
         if !most.is_finite() {
             return Self { low: -1.0, high: 0.0, log: true };
         }
-        let air = 0.06 * (most - least).min(10.0);
-        let (mut low, mut high) = (least.max(most - 10.0) - air, most + air);
+        let padding = 0.06 * (most - least).min(10.0);
+        let (mut low, mut high) = (least.max(most - 10.0) - padding, most + padding);
         if high.floor() - low.ceil() < 1.0 {
             (low, high) = (low.floor(), high.ceil());
         }

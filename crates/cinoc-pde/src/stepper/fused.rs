@@ -1,7 +1,8 @@
 //! All substeps of a tick in one operation.
 
+use super::nonlinear::Nonlinear;
 use super::plan::Plan;
-use super::{Nonlinear, Substeps};
+use super::substeps::Substeps;
 use crate::Real;
 use crate::calculus::add;
 use cinoc_tape::{Cotangents, Inputs, Op, Shape};
@@ -14,7 +15,7 @@ const HEADER: usize = 16;
 
 /// Which of the plans a tick was stepped with; none if it blew up. The backward pass must take the same one.
 ///
-/// An operation saves nothing but [`Real`]s, so the index is saved as one. There are at most [`super::MOST_SUBSTEPS`] plans: it is exact.
+/// An operation saves nothing but [`Real`]s, so the index is saved as one. There are at most [`MOST_SUBSTEPS`](super::substeps::MOST_SUBSTEPS) plans: it is exact.
 #[derive(Clone, Copy)]
 struct Choice(Option<usize>);
 

@@ -5,9 +5,11 @@ mod nonlinear;
 mod plan;
 mod scheme;
 mod substep;
+mod substeps;
 
 pub use nonlinear::Nonlinear;
 pub use scheme::{Combination, CrankNicolsonEuler, Etdrk4, Rk4, Scheme};
+pub use substeps::Substeps;
 
 use crate::calculus::{Fourier, Layout, MOST_TERMS, Symbol, rows_are_modes};
 use crate::{Grid, Real, Stepper};
@@ -38,20 +40,6 @@ pub trait Spectral: Send + Sync {
         0.0
     }
 }
-
-/// Into how many substeps a step is divided.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Substeps {
-    /// Always as many, at least one.
-    Fixed(usize),
-    /// At the start of each step, and for each field on its own, the smallest power of two from 2 on with which nothing crosses more than this
-    /// share of a cell per substep; the share is positive. Beyond 64 the field is given up: it becomes NaN, which a rollout reports as diverged.
-    /// The derivative takes the number as given.
-    Courant(f64),
-}
-
-/// The most substeps that [`Substeps::Courant`] chooses.
-const MOST_SUBSTEPS: usize = 64;
 
 /// A [`Spectral`] equation with a [`Scheme`]: a [`Stepper`] whose one step makes all substeps, under a force that is held meanwhile.
 pub struct SpectralStepper {
@@ -126,35 +114,6 @@ impl SpectralStepper {
             z_hat = stage;
         }
         fourier.inverse(z_hat)
-    }
-}
-
-impl Substeps {
-    /// The numbers to choose from.
-    ///
-    /// # Panics
-    /// If there is nothing to choose.
-    fn counts(self) -> impl Iterator<Item = usize> {
-        let (first, last) = match self {
-            Self::Fixed(n) => {
-                assert!(n > 0, "a step needs at least one substep; with none, time would stand still");
-                (n, n)
-            }
-            Self::Courant(limit) => {
-                assert!(limit > 0.0, "a Courant number must be positive, not {limit}");
-                (2, MOST_SUBSTEPS)
-            }
-        };
-        std::iter::successors(Some(first), |n| n.checked_mul(2)).take_while(move |&n| n <= last)
-    }
-
-    fn limit(self) -> Option<f64> {
-        if let Self::Courant(limit) = self { Some(limit) } else { None }
-    }
-
-    /// Whether `n` substeps are enough; with a speed of NaN no number is.
-    fn fits(self, speed: Real, tick: f64, n: usize) -> bool {
-        self.limit().is_none_or(|limit| speed as f64 * tick / n as f64 <= limit)
     }
 }
 

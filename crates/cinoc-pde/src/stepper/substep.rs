@@ -37,7 +37,7 @@ impl FusedStep {
         }
     }
 
-    /// The cotangent of `z` from that of the state one substep later, which stands last in `stage_bars`; it ends there too.
+    /// The cotangent of `z` from that of the state one substep later, which is the last of `stage_bars`; it ends there too.
     pub fn step_back(&self, plan: &Plan<Vec<Real>>, z: &[Real], room: &mut Room) {
         let (size, keep, stages) = (self.size(), self.nonlinear.kept(), self.stages());
         let Room { f_hat, next, rates, kept, work, .. } = room;

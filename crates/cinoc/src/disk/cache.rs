@@ -19,6 +19,10 @@ pub fn folder() -> PathBuf {
 /// `count` numbers that depend on nothing but `key`: read if they are there and sound, else made and written.
 /// A folder that cannot be written to costs time, nothing else.
 pub fn numbers(key: &str, count: usize, make: impl FnOnce() -> Vec<Real>) -> Vec<Real> {
+    if cfg!(target_family = "wasm") {
+        // A browser has no disk.
+        return make();
+    }
     let key = format!("{FORMAT}, {} bits: {key}", 8 * size_of::<Real>());
     let path = folder().join(format!("{:016x}.states", hash(key.as_bytes())));
     if let Some(found) = std::fs::read(&path).ok().and_then(|bytes| decode(&bytes, &key, count)) {

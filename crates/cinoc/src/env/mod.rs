@@ -34,14 +34,16 @@ use cinoc_tape::Params;
 use shard::{Driver, Shard};
 use std::sync::Arc;
 
-/// Instances that are computed together: few enough to stay in the cache.
-const TOGETHER: usize = 8;
+/// The most instances that are computed together, and the most nodes of theirs: many share the cost of an operation, few stay in the cache.
+const TOGETHER: (usize, usize) = (32, 1 << 16);
 
 /// Episodes of one problem side by side, each at a tick of its own.
 pub struct Env {
     problem: Arc<Problem>,
     threads: Threads,
     agents: usize,
+    /// Instances of a shard.
+    together: usize,
     shards: Vec<Shard>,
     /// What the last step gave, `[terms, instances]` and `[instances]`.
     terms: Vec<Real>,
@@ -77,8 +79,11 @@ impl Env {
         let seen = features.patch.count() as f64 / if features.shared { agents as f64 } else { 1.0 };
         let each = 12.0 * nodes + agents as f64 * (2.0 * seen + 500.0);
         memory::afford(&format!("{instances} episodes of {agents} agents"), size_of::<Real>() as f64 * instances as f64 * each)?;
-        let sizes = (0..instances).step_by(TOGETHER).map(|first| TOGETHER.min(instances - first));
+        let fit = (TOGETHER.1 / problem.stepper.grid().count()).clamp(1, TOGETHER.0);
+        let together = fit.min(instances.div_ceil(threads.count()));
+        let sizes = (0..instances).step_by(together).map(|first| together.min(instances - first));
         Ok(Self {
+            together,
             shards: sizes.map(|size| Shard::new(&problem, size, agents)).collect(),
             terms: vec![0.0; problem.task.terms().len() * instances],
             cost: vec![0.0; instances],
@@ -128,7 +133,7 @@ impl Env {
     pub fn reset(&mut self, which: &[bool], from: &mut dyn FnMut(usize) -> Beginning) {
         assert_eq!(which.len(), self.instances(), "one mark per instance");
         for i in (0..which.len()).filter(|&i| which[i]) {
-            self.shards[i / TOGETHER].reset(&self.problem, i % TOGETHER, &from(i));
+            self.shards[i / self.together].reset(&self.problem, i % self.together, &from(i));
             (self.done[i], self.diverged[i]) = (false, false);
         }
     }
@@ -140,7 +145,7 @@ impl Env {
         let per_view = features.patch.count() * if features.shared { 1 } else { self.agents };
         let per_position = features.position * self.agents;
         assert_eq!((view.len(), position.len()), (instances * per_view, instances * per_position), "room for what is seen");
-        let views = view.chunks_mut(TOGETHER * per_view).zip(position.chunks_mut(TOGETHER * per_position));
+        let views = view.chunks_mut(self.together * per_view).zip(position.chunks_mut(self.together * per_position));
         for (shard, (view, position)) in self.shards.iter_mut().zip(views) {
             shard.observe(&self.problem, view, position);
         }
@@ -149,7 +154,7 @@ impl Env {
     /// One tick with given actions, `[instances, agents, k]`, in the units of the actuators. Limits and safety hold for them.
     pub fn step(&mut self, actions: &[Real]) -> Step<'_> {
         assert_eq!(actions.len(), self.actions(), "actions of all agents");
-        let each = actions.len() / self.instances() * TOGETHER;
+        let each = actions.len() / self.instances() * self.together;
         let problem = &*self.problem;
         self.threads.for_each(&mut self.shards, |s, shard| {
             let to = ((s + 1) * each).min(actions.len());
@@ -173,7 +178,7 @@ impl Env {
     fn collect(&mut self) -> Step<'_> {
         let (instances, count) = (self.instances(), self.problem.task.terms().len());
         for (s, shard) in self.shards.iter().enumerate() {
-            let first = s * TOGETHER;
+            let first = s * self.together;
             for i in 0..shard.size() {
                 (self.cost[first + i], self.done[first + i], self.diverged[first + i]) = shard.result(i);
                 for term in 0..count {
@@ -190,7 +195,7 @@ impl Env {
     }
 
     fn at(&self, i: usize) -> (&Shard, usize) {
-        (&self.shards[i / TOGETHER], i % TOGETHER)
+        (&self.shards[i / self.together], i % self.together)
     }
 
     /// The field of an instance.
@@ -237,7 +242,7 @@ impl Env {
 
     /// Changes the strength of an agent from the next tick on; 0 kills it.
     pub fn set_strength(&mut self, i: usize, agent: usize, strength: Real) {
-        self.shards[i / TOGETHER].set_strength(i % TOGETHER, agent, strength);
+        self.shards[i / self.together].set_strength(i % self.together, agent, strength);
     }
 
     /// Everything as it is now.

@@ -68,6 +68,8 @@ pub struct Shard {
     by_policy: Recorded,
     /// What differs from tick to tick, one after the other.
     inputs: Vec<Real>,
+    /// Weights of the cost terms at the tick at hand.
+    weights: Vec<f64>,
     sight: Memory,
 }
 
@@ -92,7 +94,16 @@ impl Shard {
             diverged: vec![false; size],
         };
         let (by_actions, by_policy) = Default::default();
-        Self { agents, thorough: false, episodes, by_actions, by_policy, inputs: Vec::new(), sight: Memory::default() }
+        Self {
+            agents,
+            thorough: false,
+            episodes,
+            by_actions,
+            by_policy,
+            inputs: Vec::new(),
+            weights: Vec::new(),
+            sight: Memory::default(),
+        }
     }
 
     pub fn size(&self) -> usize {
@@ -163,7 +174,16 @@ impl Shard {
         for (term, id) in recorded.terms.iter().enumerate() {
             e.terms[term * size..][..size].copy_from_slice(memory.value(driver.shared(), *id));
         }
-        (0..size).for_each(|i| self.conclude(problem, i));
+        let mut weighed = None;
+        for i in 0..size {
+            // Episodes that began together share their weights.
+            let tick = self.episodes.ticks[i] + 1;
+            if weighed.replace(tick) != Some(tick) {
+                self.weights.clear();
+                self.weights.extend((0..problem.task.terms().len()).map(|term| problem.task.weight(term, tick, problem.ticks)));
+            }
+            self.conclude(problem, i);
+        }
     }
 
     /// Gathers what differs from tick to tick besides the state, in the order of recording.
@@ -197,7 +217,7 @@ impl Shard {
             return;
         }
         e.ticks[i] += 1;
-        e.cost[i] = (0..terms).map(|term| problem.task.weight(term, e.ticks[i], ticks) * e.terms[term * size + i] as f64).sum();
+        e.cost[i] = self.weights.iter().enumerate().map(|(term, weight)| weight * e.terms[term * size + i] as f64).sum();
         let nodes = e.z.len() / size;
         let z = &e.z[i * nodes..(i + 1) * nodes];
         let finite = e.cost[i].is_finite() && z.iter().fold(true, |all, z| all & z.is_finite());

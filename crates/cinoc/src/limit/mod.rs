@@ -38,7 +38,11 @@ pub struct EachLimit {
 
 impl EachLimit {
     /// The largest magnitude of each number.
+    ///
+    /// # Panics
+    /// Without numbers.
     pub fn new(limits: &[Real]) -> Self {
+        assert!(!limits.is_empty(), "an action has at least one number");
         let (saturate, hold) = (Saturate::new(limits.to_vec()), Hold::new(limits.to_vec()));
         Self { width: limits.len(), saturate: Arc::new(saturate), hold: Arc::new(hold) }
     }

@@ -59,11 +59,11 @@ impl Heat2dObstacles {
 
 impl Definition for Heat2dObstacles {
     const NAME: &'static str = "heat2d_obstacles";
-    const ABOUT: &'static str = "The same with three discs that the agents keep out of.";
+    const ABOUT: &'static str = "Heat equation on a square with three discs that the 16 mobile agents keep out of.";
     const EXPLANATION: Explanation = Explanation {
         equation: "z_t = ν(z_xx + z_yy) + f on [0, L]², z = 0 at the walls; Peaceman–Rachford. The field does not feel the discs.",
         sees: "the error z − z* and its two slopes on 12 × 12 points around the agent; with obstacles.seen, distance and direction of the nearest disc.",
-        acts: "a push u·exp(−|x−ξ|²/2σ²) and a velocity as in heat2d; with obstacles.safety, what leads into a disc is taken out of the velocity.",
+        acts: "a push u·exp(−|x−ξ|²/2σ²), |u| ≤ u_limit, and a velocity, each component ≤ v_limit; with obstacles.safety, what leads into a disc is taken out of the velocity.",
         score: "mean over the square of (z − z*)² after tick 100; beside it the share of agent-ticks inside a disc or its margin, and the smallest distance.",
     };
 
@@ -97,7 +97,7 @@ impl Definition for Heat2dObstacles {
         if !discs.iter().all(inside) {
             return bad(format!("discs {clearance} or more from the walls while obstacles.safety is on"));
         }
-        let gap = 2.0 * (clearance + self.safety().reach());
+        let gap = 2.0 * self.safety().reach();
         let apart = |[x, y, r]: &[f64; 3], [a, b, s]: &[f64; 3]| (x - a).hypot(y - b) >= r + s + gap;
         if (1..discs.len()).any(|i| discs[..i].iter().any(|other| !apart(&discs[i], other))) {
             return bad(format!("discs {gap:.3} or more apart while obstacles.safety is on"));

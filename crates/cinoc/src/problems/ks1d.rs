@@ -75,7 +75,7 @@ impl Definition for Ks1d {
 
     fn check(&self) -> Result<(), Error> {
         window_fits(self.observe.window, self.physics.length)?;
-        nodes_fit("physics.nodes", self.physics.nodes)?;
+        nodes_fit("physics.nodes", self.physics.nodes, 16)?;
         states_fit(&self.data, self.physics.dt)
     }
 

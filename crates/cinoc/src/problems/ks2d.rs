@@ -18,8 +18,8 @@ const FREE_SUBSTEPS: usize = 4;
 settings! {
     /// The Kuramoto–Sivashinsky equation on a torus.
     pub struct Physics {
-        /// Nodes of the grid along each axis, a multiple of 16.
-        nodes: usize = 16..=8192,
+        /// Nodes of the grid along each axis, a multiple of 32.
+        nodes: usize = 32..=8192,
         /// Length of an edge.
         length: f64 = 1e-3..=1e5,
         /// Time of a tick.

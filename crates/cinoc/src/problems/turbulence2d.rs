@@ -21,8 +21,8 @@ const ENERGY: f64 = 0.8;
 settings! {
     /// The vorticity equation on a torus.
     pub struct Physics {
-        /// Nodes of the grid along each axis, a multiple of 16.
-        nodes: usize = 16..=8192,
+        /// Nodes of the grid along each axis, a multiple of 32.
+        nodes: usize = 32..=8192,
         /// Length of an edge.
         length: f64 = 1e-3..=1e3,
         /// Viscosity ν.

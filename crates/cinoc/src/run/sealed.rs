@@ -119,11 +119,6 @@ impl<'a> Sealed<'a> {
             _ => Ok(tensor.data()),
         }
     }
-
-    /// How many numbers all tensors have together.
-    pub fn elements(&self) -> usize {
-        self.tensors.iter().map(|(_, tensor)| tensor.shape().iter().product::<usize>()).sum()
-    }
 }
 
 #[cfg(test)]
@@ -141,7 +136,8 @@ mod tests {
         let sealed = Sealed::open(&bytes, Path::new("x")).unwrap();
         assert_eq!(sealed.number::<u64>("seed").unwrap(), u64::MAX);
         assert_eq!(sealed.tensor("a", Dtype::F32, Some(&[2, 3])).unwrap(), (0..24).collect::<Vec<u8>>());
-        assert_eq!(sealed.elements(), 7);
+        let elements = sealed.tensors.tensors().iter().map(|(_, view)| view.shape().iter().product::<usize>()).sum::<usize>();
+        assert_eq!(elements, 7);
         for (name, dtype, shape) in [("a", Dtype::F32, [3, 2]), ("a", Dtype::I32, [2, 3]), ("c", Dtype::F32, [2, 3])] {
             assert!(sealed.tensor(name, dtype, Some(&shape)).is_err());
         }

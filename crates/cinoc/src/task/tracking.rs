@@ -58,6 +58,36 @@ impl Default for TrackingCost {
 /// The terms of every tracking cost.
 const TERMS: [&str; 5] = ["track", "effort", "bound", "collide", "accel"];
 
+/// Which of them is the acceleration: it needs two ticks.
+const ACCELERATION: usize = 4;
+
+/// What is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Measure {
+    /// The error at tick 100.
+    Early,
+    /// The error at the end.
+    Last,
+    /// Share of agent-ticks inside a disc.
+    Inside,
+    /// Share of agent-ticks inside a disc or its margin.
+    InsideMargin,
+    /// The smallest distance of any agent to a disc.
+    Clearance,
+}
+
+impl Measure {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Early => "mse100",
+            Self::Last => "mse",
+            Self::Inside => "violations",
+            Self::InsideMargin => "violations_margin",
+            Self::Clearance => "clearance",
+        }
+    }
+}
+
 /// The tick at which published tables of long episodes read the error.
 const EARLY: usize = 100;
 
@@ -72,7 +102,8 @@ pub struct Tracking {
     terms: Vec<&'static str>,
     /// Weight of each term.
     weights: Vec<f64>,
-    measures: Vec<&'static str>,
+    measures: Vec<Measure>,
+    names: Vec<&'static str>,
     error: Arc<SquaredError>,
     effort: Arc<Effort>,
     margin: Arc<Margin>,
@@ -96,7 +127,8 @@ impl Tracking {
             nearer: data.nearer,
             weights: vec![cost.track, cost.effort, cost.bound, cost.collide, cost.accel],
             terms: TERMS.to_vec(),
-            measures: vec!["mse"],
+            measures: vec![Measure::Last],
+            names: vec![Measure::Last.name()],
             error: Arc::new(SquaredError),
             effort: Arc::new(Effort { weights: efforts }),
             margin: Arc::new(Margin::inside(&grid.lengths)),
@@ -109,8 +141,8 @@ impl Tracking {
 
     /// The score is the error at tick 100 (at the end of a shorter episode), as in published tables; the error at the end comes second.
     pub fn scored_early(mut self) -> Self {
-        self.measures.insert(0, "mse100");
-        self
+        self.measures.insert(0, Measure::Early);
+        self.named()
     }
 
     /// With discs to keep out of by a margin.
@@ -118,8 +150,13 @@ impl Tracking {
         self.terms.push("obstacle");
         self.weights.push(weight);
         self.keep_away = margin;
-        self.measures.extend(["violations", "violations_margin", "clearance"]);
+        self.measures.extend([Measure::Inside, Measure::InsideMargin, Measure::Clearance]);
         self.obstacle = Some(Arc::new(Obstacle { discs, margin: margin as Real }));
+        self.named()
+    }
+
+    fn named(mut self) -> Self {
+        self.names = self.measures.iter().map(|measure| measure.name()).collect();
         self
     }
 
@@ -173,9 +210,9 @@ impl Task for Tracking {
 
     fn weight(&self, term: usize, tick: usize, ticks: usize) -> f64 {
         let weight = self.weights[term];
-        match self.terms[term] {
-            "accel" if tick == 1 => 0.0,
-            "accel" => weight / (ticks - 1) as f64,
+        match term {
+            ACCELERATION if tick == 1 => 0.0,
+            ACCELERATION => weight / (ticks - 1) as f64,
             _ => weight / ticks as f64,
         }
     }
@@ -193,27 +230,29 @@ impl Task for Tracking {
     }
 
     fn measures(&self) -> &[&'static str] {
-        &self.measures
+        &self.names
     }
 
     fn reduction(&self, measure: usize) -> Reduction {
-        if self.measures[measure] == "clearance" { Reduction::Smallest } else { Reduction::Mean }
+        if self.measures[measure] == Measure::Clearance { Reduction::Smallest } else { Reduction::Mean }
     }
 
     fn scored_at(&self, ticks: usize) -> usize {
-        if self.measures[0] == "mse100" { EARLY.min(ticks) } else { ticks }
+        if self.measures[0] == Measure::Early { EARLY.min(ticks) } else { ticks }
     }
 
     fn measure(&self, status: &Status, measures: &mut [f64]) {
         let Status { tick, ticks, .. } = *status;
-        for (name, value) in self.measures.iter().zip(measures) {
-            match *name {
-                "mse100" if tick == EARLY.min(ticks) => *value = mean_square(status.z, status.target),
-                "mse" if tick == ticks => *value = mean_square(status.z, status.target),
-                "violations" => *value += self.share(status.xi, 0.0) / ticks as f64,
-                "violations_margin" => *value += self.share(status.xi, self.keep_away) / ticks as f64,
-                "clearance" => *value = self.gaps(status.xi).fold(if tick == 1 { f64::INFINITY } else { *value }, f64::min),
-                _ => {}
+        for (measure, value) in self.measures.iter().zip(measures) {
+            match measure {
+                Measure::Early if tick == EARLY.min(ticks) => *value = mean_square(status.z, status.target),
+                Measure::Last if tick == ticks => *value = mean_square(status.z, status.target),
+                Measure::Inside => *value += self.share(status.xi, 0.0) / ticks as f64,
+                Measure::InsideMargin => *value += self.share(status.xi, self.keep_away) / ticks as f64,
+                Measure::Clearance => {
+                    *value = self.gaps(status.xi).fold(if tick == 1 { f64::INFINITY } else { *value }, f64::min)
+                }
+                Measure::Early | Measure::Last => {}
             }
         }
     }

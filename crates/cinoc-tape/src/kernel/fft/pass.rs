@@ -2,7 +2,7 @@
 
 use super::super::lane;
 use super::butterfly::{Complex, SIN_60, add, add_i, add_times, dft2, dft3, dft4, dft6, dft8, scale, sub_i, turn};
-use super::{Direction, Fft, Hole, Pass, ROW, WIDTH};
+use super::plan::{Direction, Fft, Hole, Pass, ROW, WIDTH};
 use crate::Real;
 use pulp::{Simd, WithSimd};
 

@@ -48,12 +48,12 @@ pub fn states_fit(states: &States, dt: f64) -> Result<(), Error> {
     Ok(())
 }
 
-/// Refuses grids that the transforms are not made for.
-pub fn nodes_fit(key: &str, nodes: usize) -> Result<(), Error> {
-    if nodes.is_multiple_of(16) {
+/// Refuses grids that the fast transforms are not made for: without them a tick takes many times as long.
+pub fn nodes_fit(key: &str, nodes: usize, divisor: usize) -> Result<(), Error> {
+    if nodes.is_multiple_of(divisor) {
         return Ok(());
     }
-    Err(Error::bad(key, nodes.to_string(), "a multiple of 16, like 64 or 128"))
+    Err(Error::bad(key, nodes.to_string(), format!("a multiple of {divisor}, like 64 or 96")))
 }
 
 /// The parts of such a problem.
@@ -165,8 +165,8 @@ impl PlaneStates {
 
     /// Refuses states that make no sense on a torus of so many nodes.
     pub fn check(&self, nodes: usize, dt: f64) -> Result<(), Error> {
-        nodes_fit("physics.nodes", nodes)?;
-        nodes_fit("data.nodes", self.nodes)?;
+        nodes_fit("physics.nodes", nodes, 32)?;
+        nodes_fit("data.nodes", self.nodes, 32)?;
         if self.nodes > nodes {
             return Err(Error::bad("data.nodes", self.nodes.to_string(), format!("0, or up to physics.nodes, {nodes}")));
         }

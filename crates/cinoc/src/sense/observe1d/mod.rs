@@ -1,26 +1,16 @@
 //! An agent's view of a field on an interval.
 
+mod channels;
+mod places;
+mod sampling;
+
 use super::Window;
 use crate::Real;
 use cinoc_pde::Grid;
 use cinoc_tape::kernel::chunk::LANES;
-use cinoc_tape::kernel::math::{fma, sum_lanes};
 use cinoc_tape::kernel::vectorise;
 use cinoc_tape::{Cotangents, Inputs, Op, Shape};
-
-/// The most samples of a patch.
-const MOST: usize = Window::MOST_POINTS;
-
-/// 0, 1, 2, … as numbers.
-const STEPS: [Real; LANES] = {
-    let mut steps = [0.0; LANES];
-    let mut l = 0;
-    while l < LANES {
-        steps[l] = l as Real;
-        l += 1;
-    }
-    steps
-};
+use places::{Places, hat};
 
 /// `[e…, w·∂e…]` at `n` points around each agent, `e = gain·(z − z*)`, `w` the width of the window.
 ///
@@ -41,30 +31,6 @@ pub struct Observe1d {
     slope: Real,
     gain: Real,
     through_position: bool,
-}
-
-/// Where the samples of one agent lie, in cells.
-struct Places {
-    t: [[Real; LANES]; MOST / LANES],
-    /// Where the agent is.
-    at: Real,
-    /// The nodes under the window.
-    first: usize,
-    last: usize,
-}
-
-#[inline(always)]
-fn hat(s: Real) -> Real {
-    (1.0 - s.abs()).max(0.0)
-}
-
-/// Copies a short slice without calling a function, in fours.
-#[inline(always)]
-fn copy(to: &mut [Real], from: &[Real]) {
-    let (to4, to1) = to.as_chunks_mut::<4>();
-    let (from4, from1) = from[..4 * to4.len() + to1.len()].as_chunks::<4>();
-    to4.iter_mut().zip(from4).for_each(|(to, from)| *to = *from);
-    to1.iter_mut().zip(from1).for_each(|(to, from)| *to = *from);
 }
 
 impl Observe1d {
@@ -142,153 +108,6 @@ impl Observe1d {
         self.nodes + span as usize + 2 + LANES
     }
 
-    /// `e` and `w·∂e` of one instance.
-    #[inline(always)]
-    fn channels(&self, z: &[Real], target: &[Real], e: &mut [Real], g: &mut [Real]) {
-        let n = self.nodes;
-        for i in 0..n {
-            e[i] = self.gain * (z[i] - target[i]);
-        }
-        for i in 1..n - 1 {
-            g[i] = self.slope * (e[i + 1] - e[i - 1]);
-        }
-        (g[0], g[n - 1]) = if self.periodic {
-            (self.slope * (e[1] - e[n - 1]), self.slope * (e[0] - e[n - 2]))
-        } else {
-            (2.0 * self.slope * (e[1] - e[0]), 2.0 * self.slope * (e[n - 1] - e[n - 2]))
-        };
-        for i in n..e.len() {
-            (e[i], g[i]) = if self.periodic { (e[i - n], g[i - n]) } else { (0.0, 0.0) };
-        }
-    }
-
-    /// The adjoint of [`channels`](Self::channels): turns the cotangents of `e` and `g` into that of `z`, left in `e_bar`.
-    #[inline(always)]
-    fn channels_back(&self, e_bar: &mut [Real], g_bar: &mut [Real]) {
-        let n = self.nodes;
-        if self.periodic {
-            for i in (n..e_bar.len()).rev() {
-                e_bar[i - n] += e_bar[i];
-                g_bar[i - n] += g_bar[i];
-            }
-        }
-        for i in 2..n - 2 {
-            e_bar[i] += self.slope * (g_bar[i - 1] - g_bar[i + 1]);
-        }
-        e_bar[0] -= self.slope * g_bar[1];
-        e_bar[1] -= self.slope * g_bar[2];
-        e_bar[n - 2] += self.slope * g_bar[n - 3];
-        e_bar[n - 1] += self.slope * g_bar[n - 2];
-        let (first, last) = (self.slope * g_bar[0], self.slope * g_bar[n - 1]);
-        if self.periodic {
-            e_bar[1] += first;
-            e_bar[n - 1] -= first;
-            e_bar[0] += last;
-            e_bar[n - 2] -= last;
-        } else {
-            e_bar[1] += 2.0 * first;
-            e_bar[0] -= 2.0 * first;
-            e_bar[n - 1] += 2.0 * last;
-            e_bar[n - 2] -= 2.0 * last;
-        }
-        e_bar.iter_mut().for_each(|e_bar| *e_bar *= self.gain);
-    }
-
-    #[inline(always)]
-    fn places<const G: usize>(&self, xi: Real, places: &mut Places) {
-        let (offsets, _) = self.offsets.as_chunks::<LANES>();
-        let top = (self.nodes - 1) as Real;
-        let at = if self.periodic { self.cell(xi) } else { xi * self.inverse_dx };
-        let hold = |t: Real| if self.periodic { t } else { t.max(0.0).min(top) };
-        for group in 0..G {
-            for l in 0..LANES {
-                places.t[group][l] = hold(at + offsets[group][l]);
-            }
-        }
-        places.at = at;
-        places.first = hold(at + self.offsets[0]) as usize;
-        let after = hold(at + self.offsets[self.points - 1]) as usize + 1;
-        places.last = if self.periodic { after } else { after.min(self.nodes - 1) };
-    }
-
-    /// What one agent sees of `e` and `g`.
-    #[inline(always)]
-    fn sample<const G: usize>(&self, places: &Places, e: &[Real], g: &[Real], seen: &mut [Real]) {
-        let (mut seen_e, mut seen_g) = ([[0.0; LANES]; G], [[0.0; LANES]; G]);
-        for i in places.first..=places.last {
-            let (node, e, g) = (i as Real, e[i], g[i]);
-            for group in 0..G {
-                for l in 0..LANES {
-                    let weight = hat(places.t[group][l] - node);
-                    seen_e[group][l] = fma(weight, e, seen_e[group][l]);
-                    seen_g[group][l] = fma(weight, g, seen_g[group][l]);
-                }
-            }
-        }
-        let (out_e, out_g) = seen.split_at_mut(self.points);
-        copy(out_e, seen_e.as_flattened());
-        copy(out_g, seen_g.as_flattened());
-    }
-
-    /// The adjoint of [`sample`](Self::sample) by `e` and `g`.
-    #[inline(always)]
-    fn spread(&self, places: &Places, seen_bar: &[Real], e_bar: &mut [Real], g_bar: &mut [Real]) {
-        let (bar_e, bar_g) = seen_bar.split_at(self.points);
-        let t = &places.t.as_flattened()[..self.points];
-        for base in (places.first..=places.last).step_by(LANES) {
-            let (mut sum_e, mut sum_g) = ([0.0; LANES], [0.0; LANES]);
-            for j in 0..self.points {
-                let from_base = t[j] - base as Real;
-                for l in 0..LANES {
-                    let weight = hat(from_base - STEPS[l]);
-                    sum_e[l] = fma(weight, bar_e[j], sum_e[l]);
-                    sum_g[l] = fma(weight, bar_g[j], sum_g[l]);
-                }
-            }
-            let (e_bar, g_bar) = (&mut e_bar[base..base + LANES], &mut g_bar[base..base + LANES]);
-            for l in 0..LANES {
-                e_bar[l] += sum_e[l];
-                g_bar[l] += sum_g[l];
-            }
-        }
-    }
-
-    /// The adjoint of [`sample`](Self::sample) by the agent's position.
-    #[allow(clippy::manual_range_contains, reason = "`contains` compares with a branch, which does not vectorise")]
-    #[inline(always)]
-    fn slide<const G: usize>(&self, places: &Places, e: &[Real], g: &[Real], seen_bar: &[Real]) -> Real {
-        let (bar_e, bar_g) = seen_bar.split_at(self.points);
-        let (mut pad_e, mut pad_g) = ([[0.0; LANES]; G], [[0.0; LANES]; G]);
-        copy(&mut pad_e.as_flattened_mut()[..self.points], bar_e);
-        copy(&mut pad_g.as_flattened_mut()[..self.points], bar_g);
-        let (offsets, _) = self.offsets.as_chunks::<LANES>();
-        // A sample held at a wall does not move with the agent.
-        let limit = if self.periodic { Real::INFINITY } else { (self.nodes - 1) as Real };
-        for group in 0..G {
-            for l in 0..LANES {
-                let t = places.at + offsets[group][l];
-                let free = if (t == places.t[group][l]) & (t < limit) { 1.0 } else { 0.0 };
-                pad_e[group][l] *= free;
-                pad_g[group][l] *= free;
-            }
-        }
-        // A sample in the cell between two nodes changes by their difference; one on a node belongs to the cell to its right.
-        let mut sums = [[0.0; LANES]; G];
-        for i in places.first..places.last {
-            let (node, e, g) = (i as Real, e[i + 1] - e[i], g[i + 1] - g[i]);
-            for group in 0..G {
-                for l in 0..LANES {
-                    let s = places.t[group][l] - node;
-                    let change = fma(pad_e[group][l], e, pad_g[group][l] * g);
-                    sums[group][l] += if (s >= 0.0) & (s < 1.0) { change } else { 0.0 };
-                }
-            }
-        }
-        let mut sum = [0.0; LANES];
-        sums.iter().for_each(|group| (0..LANES).for_each(|l| sum[l] += group[l]));
-        self.inverse_dx * sum_lanes(sum)
-    }
-
     #[inline(always)]
     fn forward_groups<const G: usize>(&self, x: &Inputs, y: &mut [Real], scratch: &mut [Real]) {
         let nodes = self.nodes;
@@ -333,12 +152,6 @@ impl Observe1d {
             }
         }
         self.channels_back(e_bar, g_bar);
-    }
-}
-
-impl Places {
-    fn new() -> Self {
-        Self { t: [[0.0; LANES]; MOST / LANES], at: 0.0, first: 0, last: 0 }
     }
 }
 
