@@ -50,8 +50,10 @@ enum Command {
 
 /// Does what the command line asks for, with these problems and policies.
 pub fn run(registry: Registry) -> ExitCode {
-    let first = library::names().next().unwrap_or_default();
-    let help = format!("Start with:  cinoc show {first}   (draws a trained controller at work)");
+    let first = library::names(&registry)
+        .next()
+        .map_or("list".into(), |name| format!("show {name}   (draws a trained controller at work)"));
+    let help = format!("Start with:  {} {first}", out::program());
     let matches = Cli::command().after_help(help).get_matches();
     let (cli, registry) = (Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit()), &registry);
     let done = match cli.command {
@@ -74,7 +76,7 @@ pub fn run(registry: Registry) -> ExitCode {
         }
         Err(error) if error.is::<out::Closed>() => ExitCode::from(141),
         Err(error) => {
-            out::note!("cinoc: {error:#}");
+            out::note!("{}: {error:#}", out::program());
             ExitCode::FAILURE
         }
     }

@@ -1,6 +1,6 @@
 //! Trained models that come with the program, and models from files and runs.
 
-use crate::out::note;
+use crate::out::{note, program};
 use anyhow::{Result, anyhow};
 use cinoc::Registry;
 use cinoc::run::Model;
@@ -47,9 +47,9 @@ pub struct Facts {
     pub agents: [usize; 2],
 }
 
-/// Names of the models inside the program.
-pub fn names() -> impl Iterator<Item = &'static str> {
-    BUILT_IN.iter().map(|model| model.name)
+/// Names of the models inside the program; a registry without the problem of one cannot use it.
+pub fn names(registry: &Registry) -> impl Iterator<Item = &'static str> {
+    BUILT_IN.iter().map(|model| model.name).filter(|name| registry.problems().any(|known| known == *name))
 }
 
 /// What is known of a model inside the program.
@@ -63,14 +63,14 @@ pub fn find(registry: &Registry, name: &str) -> Result<Model> {
     let path = Path::new(name);
     if let Some(model) = BUILT_IN.iter().find(|model| model.name == name) {
         if path.exists() {
-            note!("cinoc: this is the model that comes with the program; for the one in your folder write ./{name}");
+            note!("{}: this is the model that comes with the program; for the one in your folder write ./{name}", program());
         }
         return Ok(Model::from_bytes(registry, model.bytes, path)?);
     }
     if path.exists() {
         return Ok(Model::read(registry, path)?);
     }
-    let known: Vec<&str> = names().collect();
+    let known: Vec<&str> = names(registry).collect();
     Err(anyhow!("there is no model {name:?}; give a .safetensors file, a run folder, or one of: {}", known.join(", ")))
 }
 
@@ -80,9 +80,11 @@ mod tests {
 
     #[test]
     fn every_model_loads_and_says_what_it_is_worth() {
-        for name in names() {
-            let (facts, model) = (facts(name).expect("facts"), find(&Registry::builtin(), name).expect("a model"));
-            let agents = model.build(&Registry::builtin()).expect("a problem").0.agents;
+        let registry = Registry::builtin();
+        assert_eq!((names(&registry).count(), names(&Registry::empty()).count()), (BUILT_IN.len(), 0));
+        for name in names(&registry) {
+            let (facts, model) = (facts(name).expect("facts"), find(&registry, name).expect("a model"));
+            let agents = model.build(&registry).expect("a problem").0.agents;
             assert!(facts.ratio > 0.0 && facts.ratio < 0.1, "{name}: {facts:?}");
             assert!(facts.agents[0] <= agents && agents <= facts.agents[1], "{name}: {facts:?}");
         }

@@ -3,6 +3,8 @@
 use anyhow::{Result, anyhow};
 use std::fmt;
 use std::io::{ErrorKind, Write};
+use std::path::Path;
+use std::sync::LazyLock;
 
 /// Prints a line to standard output; an error if it cannot be written.
 macro_rules! say {
@@ -15,6 +17,15 @@ macro_rules! note {
 }
 
 pub(crate) use {note, say};
+
+/// The name this program was called by, for commands that a user is advised to type: a crate with problems of its own has another.
+pub fn program() -> &'static str {
+    static NAME: LazyLock<String> = LazyLock::new(|| {
+        let called = std::env::args_os().next().unwrap_or_default();
+        Path::new(&called).file_stem().map_or_else(|| "cinoc".into(), |name| name.to_string_lossy().into_owned())
+    });
+    &NAME
+}
 
 /// Whoever read standard output has read enough, as in `cinoc eval heat1d | head -1`.
 #[derive(Debug)]

@@ -28,6 +28,7 @@ pub mod measure;
 pub mod memory;
 pub mod place;
 pub mod policy;
+pub mod prelude;
 pub mod problem;
 pub mod problems;
 pub mod random;
@@ -46,6 +47,8 @@ pub mod train;
 mod error;
 mod vector;
 
+pub use cinoc_pde as pde;
+pub use cinoc_tape as tape;
 pub use cinoc_tape::Real;
 pub use error::Error;
 pub use problem::Problem;

@@ -2,7 +2,7 @@
 
 use super::{Instances, data, short};
 use crate::library;
-use crate::out::{note, say};
+use crate::out::{note, program, say};
 use anyhow::{Result, bail};
 use cinoc::Registry;
 use cinoc::evaluate::{Report, Request, report};
@@ -107,9 +107,10 @@ impl Args {
         self.warn(&rows, trained);
         match rows.iter().find(|row| row.diverged == row.instances) {
             Some(row) => bail!(
-                "with {} agents all {} episodes diverged; lower the actuator limits or refine the physics, see `cinoc list {}`",
+                "with {} agents all {} episodes diverged; lower the actuator limits or refine the physics, see `{} list {}`",
                 row.agents,
                 row.instances,
+                program(),
                 row.problem
             ),
             None => Ok(()),
@@ -120,7 +121,8 @@ impl Args {
     fn warn(&self, rows: &[Report], trained: usize) {
         for row in rows.iter().filter(|row| row.diverged > 0) {
             note!(
-                "cinoc: with {} agents {} of {} episodes diverged; their score counts as infinite",
+                "{}: with {} agents {} of {} episodes diverged; their score counts as infinite",
+                program(),
                 row.agents,
                 row.diverged,
                 row.instances
@@ -131,7 +133,8 @@ impl Args {
             rows.iter().map(|row| row.agents).filter(|agents| !(low..=high).contains(agents)).map(|n| n.to_string()).collect();
         if !outside.is_empty() {
             note!(
-                "cinoc: this policy was trained with {trained} agents and found good with {low} to {high}; {} lie outside",
+                "{}: this policy was trained with {trained} agents and found good with {low} to {high}; {} lie outside",
+                program(),
                 outside.join(", ")
             );
         }

@@ -1,6 +1,6 @@
 //! `cinoc list`
 
-use crate::out::say;
+use crate::out::{program, say};
 use anyhow::Result;
 use cinoc::problem::Preset;
 use cinoc::settings::{Overlay, Rule, Setting};
@@ -37,7 +37,7 @@ impl Args {
             say!("{name:widest$}  {}", registry.about(name)?)?;
         }
         let first = registry.problems().next().unwrap_or_default();
-        say!("\nWhat is controlled, seen and scored, and every setting:  cinoc list {first}")
+        say!("\nWhat is controlled, seen and scored, and every setting:  {} list {first}", program())
     }
 }
 

@@ -51,7 +51,7 @@ impl Args {
         }
         let request = self.instances.request(&problem, agents, 1)?;
         data::prepare(&problem, &[Use::Test], request.seed);
-        let before = self.before.unwrap_or(if problem.task.reading().has_target() { 0 } else { problem.ticks / 4 });
+        let before = self.before.unwrap_or(if problem.task.reading().has_target { 0 } else { problem.ticks / 4 });
         if before > 100 * problem.ticks {
             bail!("--before cannot be {before}; it must be at most a hundred episodes, {} ticks", 100 * problem.ticks);
         }

@@ -3,7 +3,7 @@
 mod screen;
 
 use super::{PresetName, Settings, data, short};
-use crate::out::{note, say};
+use crate::out::{note, program, say};
 use anyhow::{Result, anyhow, bail};
 use cinoc::random::Use;
 use cinoc::run::{LAST, MODEL, Origin, Run, Saved};
@@ -67,7 +67,7 @@ impl Args {
     /// Runs the command.
     pub fn run(self, registry: &Registry) -> Result<()> {
         let mut run = self.open(registry)?;
-        run.notices.iter().for_each(|notice| note!("cinoc: {notice}"));
+        run.notices.iter().for_each(|notice| note!("{}: {notice}", program()));
         data::prepare(&run.trainer.problem, &[Use::Training, Use::Validation], run.trainer.seed);
         let stop = Arc::new(AtomicBool::new(false));
         let flag = stop.clone();
@@ -77,7 +77,7 @@ impl Args {
                 std::process::exit(130);
             }
         })?;
-        let again = format!("cinoc train {} --resume --out {}", run.config.problem(), quoted(&run.folder));
+        let again = format!("{} train {} --resume --out {}", program(), run.config.problem(), quoted(&run.folder));
         let started = Instant::now();
         let mut screen = Screen::new(run.trainer.train.updates, run.trainer.update);
         while !run.trainer.finished() {
@@ -174,8 +174,8 @@ impl Args {
         }
         let (updates, shown) = (run.trainer.update, quoted(folder));
         say!("Best validation score {} after {} of {updates} updates, {seconds:.0} s.", short(best), model.update)?;
-        say!("Score it on held-out instances:  cinoc eval {shown}")?;
-        say!("Look at it:                      cinoc show {shown} -o episode.png")
+        say!("Score it on held-out instances:  {} eval {shown}", program())?;
+        say!("Look at it:                      {} show {shown} -o episode.png", program())
     }
 }
 

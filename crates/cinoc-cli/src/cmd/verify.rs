@@ -49,7 +49,7 @@ impl Args {
             tell(format!("{name}: twelve updates lower the cost"), last < first, format!("{} to {}", short(first), short(last)))?;
             tell(format!("{name}: one and three threads"), same, "the same bits".into())?;
         }
-        for name in library::names() {
+        for name in library::names(registry) {
             let model = library::find(registry, name)?;
             let (problem, policy) = model.build(registry)?;
             let request = Request::test(problem.agents, 20, 0);

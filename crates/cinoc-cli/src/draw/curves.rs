@@ -63,8 +63,8 @@ impl Histories {
             bottom: area.bottom - 2.8 * text,
         };
         let error = self.error_panel(frame(0), text);
-        error.title(surface, self.measure.title());
-        error.y_axis(surface, self.measure.axis());
+        error.title(surface, self.measure.title);
+        error.y_axis(surface, self.measure.axis);
         self.draw_errors(surface, &error, self.controlled.len());
         let effort = self.panel(frame(1), Axis::from_zero(&self.effort), text);
         effort.title(surface, "control effort");

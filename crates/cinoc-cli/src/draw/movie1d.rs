@@ -36,12 +36,12 @@ fn save_frames(episode: &Episode1d, path: &Path, frames: usize) -> Result<()> {
         frame.text(&episode.clock.words(tick, episode.controlled.len() - 1), (783.0, 26.0), clock);
         draw_fields(&mut frame, &line, episode, tick);
         draw_agents(&mut frame, &strip, episode, tick);
-        errors.title(&mut frame, episode.measure.title());
+        errors.title(&mut frame, episode.measure.title);
         histories.draw_errors(&mut frame, &errors, tick + 1);
         errors.switch(&mut frame, episode.clock);
         errors.border(&mut frame);
         errors.x_axis(&mut frame, "time t");
-        errors.y_axis(&mut frame, episode.measure.axis());
+        errors.y_axis(&mut frame, episode.measure.axis);
         movie.push(&frame)?;
     }
     Ok(())

@@ -56,12 +56,12 @@ fn save_frames(episode: &Episode2d, path: &Path, frames: usize) -> Result<()> {
         let note = Label::new(0.92 * TEXT, Align::Left);
         let place = (16.0, TOP + height + 1.6 * TEXT);
         frame.text(plane::note(episode), place, note);
-        errors.title(&mut frame, episode.measure.title());
+        errors.title(&mut frame, episode.measure.title);
         histories.draw_errors(&mut frame, &errors, tick + 1);
         errors.switch(&mut frame, episode.clock);
         errors.border(&mut frame);
         errors.x_axis(&mut frame, "time t");
-        errors.y_axis(&mut frame, episode.measure.axis());
+        errors.y_axis(&mut frame, episode.measure.axis);
         movie.push(&frame)?;
     }
     Ok(())

@@ -13,7 +13,7 @@ pub const PICTURES: usize = 6;
 
 /// The ticks a figure shows: the first one, and others evenly spread from the moment when control is switched on to the last.
 pub fn moments(episode: &Episode2d) -> Vec<usize> {
-    let (before, count) = (episode.clock.before, if episode.measure.has_target() { PICTURES - 1 } else { PICTURES });
+    let (before, count) = (episode.clock.before, if episode.measure.has_target { PICTURES - 1 } else { PICTURES });
     let gaps = if before > 0 { count - 2 } else { count - 1 };
     let under_control = episode.controlled.len() - 1 - before;
     let even = (0..=gaps).map(|moment| before + (moment * under_control + gaps / 2) / gaps);
@@ -50,7 +50,7 @@ pub fn field(surface: &mut dyn Surface, frame: Frame, scale: &Scale, episode: &E
 /// What the signs over the controlled fields mean.
 pub fn note(episode: &Episode2d) -> &'static str {
     match episode.obstacles.is_empty() {
-        true if !episode.measure.has_target() => "dots: agents",
+        true if !episode.measure.has_target => "dots: agents",
         true => "dots: agents · lines: contours of the target",
         false => "dots: agents · lines: contours of the target · hatched: obstacles",
     }
@@ -59,7 +59,7 @@ pub fn note(episode: &Episode2d) -> &'static str {
 /// Draws a few contour lines of the target.
 pub fn target_lines(surface: &mut dyn Surface, frame: Frame, episode: &Episode2d, width: f32) {
     let [columns, rows] = episode.shape;
-    if !episode.measure.has_target() {
+    if !episode.measure.has_target {
         return;
     }
     for level in levels(&episode.target, CONTOURS) {

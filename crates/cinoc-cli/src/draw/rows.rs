@@ -98,7 +98,7 @@ fn draw_target(surface: &mut dyn Surface, episode: &Episode2d) {
     let left = LEFT + (PICTURES - 1) as f32 * (width + gap);
     let top = TOP + pitch(episode) / 2.0;
     let frame = Frame::new(left + 24.0, top, width, height);
-    if episode.measure.has_target() {
+    if episode.measure.has_target {
         plane::field(surface, frame, &scale, episode, &episode.target);
         plane::target_lines(surface, frame, episode, 1.6);
         border(surface, frame, TEXT);

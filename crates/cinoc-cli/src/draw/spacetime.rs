@@ -18,7 +18,7 @@ pub fn draw(surface: &mut dyn Surface, episode: &Episode1d) {
     surface.rect(Frame::new(0.0, 0.0, width, height), colour::WHITE.to_rgba());
     headline(surface, &episode.title, (115.0, 50.0), TEXT, width - 150.0);
     let scale = scale_of(episode);
-    let columns = if episode.measure.has_target() { 3 } else { 2 };
+    let columns = if episode.measure.has_target { 3 } else { 2 };
     let gap = 56.0;
     let each = (1516.0 - (columns - 1) as f32 * gap) / columns as f32;
     let panel = |column: usize| Panel {

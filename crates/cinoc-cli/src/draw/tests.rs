@@ -9,7 +9,7 @@ fn line() -> Episode1d {
     let wave = |phase: f32| (0..16).map(|k| (k as f32 * 0.4 + phase).sin()).collect::<Vec<f32>>();
     Episode1d {
         title: "test ξ < 1 & more".to_string(),
-        measure: Reading::Energy,
+        measure: Reading::ENERGY,
         length: 1.0,
         clock: Clock { tick: 0.1, before: 2 },
         periodic: true,
@@ -28,7 +28,7 @@ fn plane() -> Episode2d {
     let square = |field: &Vec<f32>| -> Vec<f32> { field.iter().flat_map(|a| field[..8].iter().map(move |b| a * b)).collect() };
     Episode2d {
         title: line.title,
-        measure: Reading::Error,
+        measure: Reading::ERROR,
         lengths: [2.0, 1.0],
         shape: [16, 8],
         periodic: false,
@@ -58,7 +58,7 @@ fn written(episode: &Episode, name: &str) -> Vec<u8> {
 
 #[test]
 fn each_format_is_written() {
-    let torus = Episode2d { periodic: true, measure: Reading::Enstrophy, clock: line().clock, ..plane() };
+    let torus = Episode2d { periodic: true, measure: Reading::ENSTROPHY, clock: line().clock, ..plane() };
     for (kind, episode) in [("1d", Episode::Line(line())), ("2d", Episode::Plane(plane())), ("torus", Episode::Plane(torus))] {
         let png = written(&episode, &format!("{kind}.png"));
         assert!(png.starts_with(b"\x89PNG") && png.len() > 10_000);

@@ -6,10 +6,10 @@ mod uncontrolled;
 pub use deeponet::{DeepONet, Fusion};
 pub use uncontrolled::{Idle, Uncontrolled};
 
-use crate::Error;
 use crate::random::Rng;
 use crate::sense::{Features, Observation};
 use crate::settings::Settings;
+use crate::{Error, Real};
 use cinoc_tape::{Leaves, Params, Shape, Var};
 
 /// What a policy needs besides what is seen: whatever differs from tick to tick is declared here.
@@ -55,8 +55,18 @@ pub trait Policy: Send + Sync {
     /// Name and shape of each piece of its parameters, in order, without making them.
     fn shapes(&self) -> Vec<(String, Shape)>;
 
-    /// Fresh parameters.
-    fn init(&self, rng: &mut Rng) -> Params;
+    /// Fresh parameters. Unless told otherwise matrices are LeCun-normal, of variance 1/fan-in, and everything else is zero.
+    fn init(&self, rng: &mut Rng) -> Params {
+        let mut params = Params::default();
+        for (name, shape) in self.shapes() {
+            let values: Vec<Real> = match *shape.sizes() {
+                [inputs, outputs] => (0..inputs * outputs).map(|_| (rng.normal() / (inputs as f64).sqrt()) as Real).collect(),
+                _ => vec![0.0; shape.count()],
+            };
+            params.push(&name, shape, &values);
+        }
+        params
+    }
 
     /// What it needs besides what is seen.
     fn declared(&self) -> Declared {

@@ -58,7 +58,7 @@ impl Definition for Ks1d {
     fn preset(preset: Preset) -> (Self, Recipe) {
         let mut settings = Self {
             physics: Physics { nodes: 128, length: 22.0, dt: 0.05, ticks: 200 },
-            swarm: Rest::agents(8, 1.0, 1.0),
+            swarm: Static::new(8, 1.0, 1.0),
             // Four grid spacings.
             observe: Rest::view(20, 0.6875),
             data: States { settle: 1000.0, apart: 100.0, per_run: 8, train_states: 512, validation_states: 32, test_states: 64 },

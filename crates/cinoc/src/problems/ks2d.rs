@@ -60,7 +60,7 @@ impl Definition for Ks2d {
     fn preset(preset: Preset) -> (Self, Recipe) {
         let mut settings = Self {
             physics: Physics { nodes: 64, length: 32.0, dt: 0.1, substeps: 20, ticks: 50 },
-            swarm: Rest::agents(100, 1.2, 10.0),
+            swarm: Static::new(100, 1.2, 10.0),
             // Twelve samples along each axis, half a unit of length apart.
             observe: Rest::view(12, 5.5),
             data: PlaneStates {

@@ -1,4 +1,4 @@
-//! The problems that come with the crate, one file each. What several of them share is in `common`.
+//! The problems that come with the crate, one file each. What several of them share is in `common`; settings of agents serve others too.
 
 mod common;
 mod density2d;
@@ -10,6 +10,7 @@ mod ks1d;
 mod ks2d;
 mod turbulence2d;
 
+pub use common::{Mobile, Static, window_fits};
 pub use density2d::Density2d;
 pub use fkpp1d::Fkpp1d;
 pub use heat1d::Heat1d;

@@ -65,7 +65,7 @@ impl Definition for Turbulence2d {
     fn preset(preset: Preset) -> (Self, Recipe) {
         let mut settings = Self {
             physics: Physics { nodes: 64, length: 1.0, nu: 5e-4, dt: 0.01, substeps: 8, ticks: 150 },
-            swarm: Rest::agents(64, 0.05, 75.0),
+            swarm: Static::new(64, 0.05, 75.0),
             // Twenty samples along each axis, one cell apart.
             observe: Rest::view(20, 19.0 / 64.0),
             // Turbulence decays: every state needs a run of its own.

@@ -21,7 +21,7 @@ pub trait Settings: Serialize + DeserializeOwned + Clone + Send + Sync + 'static
     fn table() -> Vec<Setting>;
 }
 
-/// Declares a struct of settings: `field: type = bounds`, with a doc line that is also what a user reads.
+/// Declares structs of settings, one or several: `field: type = bounds`, with a doc line that is also what a user reads.
 ///
 /// ```
 /// cinoc::settings! {
@@ -36,7 +36,7 @@ pub trait Settings: Serialize + DeserializeOwned + Clone + Send + Sync + 'static
 /// ```
 #[macro_export]
 macro_rules! settings {
-    ($(#[doc = $about:literal])* pub struct $name:ident { $($(#[doc = $line:literal])* $field:ident: $kind:ty = $bounds:expr),* $(,)? }) => {
+    ($($(#[doc = $about:literal])* pub struct $name:ident { $($(#[doc = $line:literal])* $field:ident: $kind:ty = $bounds:expr),* $(,)? })+) => {$(
         $(#[doc = $about])*
         #[derive(Clone, Debug, PartialEq, $crate::serde::Serialize, $crate::serde::Deserialize)]
         #[serde(crate = "cinoc::serde")]
@@ -60,7 +60,7 @@ macro_rules! settings {
                 $crate::settings::Rule::Section(<Self as $crate::settings::Settings>::table())
             }
         }
-    };
+    )+};
 }
 
 /// Declares a choice between words: `Variant = "word"`, with a doc line for each.

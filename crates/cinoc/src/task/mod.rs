@@ -12,7 +12,7 @@ pub use cost::{Acceleration, Effort, Margin, SquaredError};
 pub use moments::{BlobData, MomentCost, MomentDistance, MomentMatching};
 pub use obstacle::Obstacle;
 pub use stabilise::{RestCost, Square, Stabilise};
-pub use tracking::{Profile, Tracking, TrackingCost, TrackingData};
+pub use tracking::{Profile, Tracking, TrackingCost, TrackingData, mean_square};
 
 use crate::Real;
 use crate::attractor::Attractor;
@@ -64,40 +64,26 @@ pub struct Status<'a> {
     pub thorough: bool,
 }
 
-/// What the mean square of a field's distance from its target stands for.
+/// What the mean square of a field's distance from its target stands for, in drawings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reading {
-    /// The error to a target.
-    Error,
-    /// Energy of a field that is to come to rest.
-    Energy,
-    /// Enstrophy of a flow that is to come to rest.
-    Enstrophy,
+pub struct Reading {
+    /// Title of its curve.
+    pub title: &'static str,
+    /// Name of its axis.
+    pub axis: &'static str,
+    /// Whether there is a target worth drawing; without one a field is to come to rest.
+    pub has_target: bool,
 }
 
 impl Reading {
-    /// Title of its curve.
-    pub fn title(self) -> &'static str {
-        match self {
-            Self::Error => "error to the target",
-            Self::Energy => "energy",
-            Self::Enstrophy => "enstrophy",
-        }
-    }
+    /// The error to a target.
+    pub const ERROR: Self = Self { title: "error to the target", axis: "mean-square error", has_target: true };
 
-    /// Name of its axis.
-    pub fn axis(self) -> &'static str {
-        match self {
-            Self::Error => "mean-square error",
-            Self::Energy => "mean z²",
-            Self::Enstrophy => "mean ω²",
-        }
-    }
+    /// Energy of a field that is to come to rest.
+    pub const ENERGY: Self = Self { title: "energy", axis: "mean z²", has_target: false };
 
-    /// Whether there is a target worth drawing.
-    pub fn has_target(self) -> bool {
-        self == Self::Error
-    }
+    /// Enstrophy of a flow that is to come to rest.
+    pub const ENSTROPHY: Self = Self { title: "enstrophy", axis: "mean ω²", has_target: false };
 }
 
 /// How a measure of many instances becomes one number.
@@ -121,7 +107,7 @@ pub trait Task: Send + Sync {
 
     /// What curves of the mean square show.
     fn reading(&self) -> Reading {
-        Reading::Error
+        Reading::ERROR
     }
 
     /// Discs that agents keep out of, for drawing.
@@ -137,8 +123,11 @@ pub trait Task: Send + Sync {
     /// Names of the cost terms.
     fn terms(&self) -> &[&'static str];
 
-    /// Weight of a term at a tick (from 1 to `ticks`): the cost of an episode is the sum of weight·term over ticks and terms.
-    fn weight(&self, term: usize, tick: usize, ticks: usize) -> f64;
+    /// Weight of a term at a tick (from 1 to `ticks`): the cost of an episode is the sum of weight·term over ticks and terms. Unless told
+    /// otherwise every term counts by its mean over the ticks.
+    fn weight(&self, _term: usize, _tick: usize, ticks: usize) -> f64 {
+        1.0 / ticks as f64
+    }
 
     /// Each term of the stage cost, `[batch]`.
     fn cost<'t>(&self, after: &After<'t>, add: &mut dyn FnMut(Var<'t>));

@@ -73,7 +73,7 @@ impl Task for Stabilise {
     }
 
     fn reading(&self) -> Reading {
-        if self.square == Square::EnstrophyLast { Reading::Enstrophy } else { Reading::Energy }
+        if self.square == Square::EnstrophyLast { Reading::ENSTROPHY } else { Reading::ENERGY }
     }
 
     fn instances(&self) -> usize {

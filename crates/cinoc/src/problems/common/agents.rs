@@ -73,6 +73,11 @@ impl Mobile {
 }
 
 impl Static {
+    /// So many agents whose pushes have this width and largest intensity at their peak; nothing else is asked for.
+    pub fn new(agents: usize, sigma: f64, u_limit: f64) -> Self {
+        Self { agents, sigma, kernel: Kernel::Peak, u_limit, staggered: false, crowd: 0.0, crowd_width: 1.0 }
+    }
+
     /// Agents on `grid` that see through `window`.
     pub fn swarm(&self, grid: &Grid, window: &Window) -> Swarm {
         let place: Box<dyn Place> = match self.staggered {

@@ -1,7 +1,6 @@
 //! What problems that bring a chaotic field to rest share: agents that stay in place, states of free runs, rest as the aim.
 
 use super::Static;
-use crate::actuate::Kernel;
 use crate::agents::Swarm;
 use crate::attractor::{Attractor, Recipe as Runs};
 use crate::policy::{DeepONet, Fusion};
@@ -100,11 +99,6 @@ impl Rest<'_> {
             agents: self.agents,
             ticks: self.ticks,
         }
-    }
-
-    /// The paper's agents.
-    pub fn agents(agents: usize, sigma: f64, u_limit: f64) -> Static {
-        Static { agents, sigma, kernel: Kernel::Peak, u_limit, staggered: false, crowd: 0.0, crowd_width: 1.0 }
     }
 
     /// The paper's view.

@@ -1,0 +1,45 @@
+//! Proportional and integral action: a linear rule on what an agent sees, and on what it has seen.
+
+use cinoc::prelude::*;
+
+settings! {
+    /// A linear rule with a memory.
+    pub struct LinearIntegral {
+        /// Share of its memory that an agent keeps from tick to tick; the rest is new.
+        keep: f64 = 0.0..=1.0,
+    }
+}
+
+impl PolicyDefinition for LinearIntegral {
+    const NAME: &'static str = "linear-integral";
+    const ABOUT: &'static str = "A linear rule on what an agent sees, and on what it has seen.";
+
+    fn preset() -> Self {
+        Self { keep: 0.95 }
+    }
+
+    fn build(&self, features: &Features, action_width: usize) -> Result<Box<dyn Policy>, Error> {
+        Ok(Box::new(Rule { keep: self.keep as Real, shape: [features.patch.count(), action_width] }))
+    }
+}
+
+struct Rule {
+    keep: Real,
+    shape: [usize; 2],
+}
+
+impl Policy for Rule {
+    fn shapes(&self) -> Vec<(String, Shape)> {
+        ["proportional", "integral"].map(|name| (name.to_owned(), self.shape.into())).into()
+    }
+
+    fn declared(&self) -> Declared {
+        Declared { memory: self.shape[1], ..Declared::default() }
+    }
+
+    fn act<'t>(&self, theta: &Leaves<'t>, seen: &Observation<'t>, context: &Context<'t>) -> Decision<'t> {
+        let times = |i: usize| seen.each_agent(seen.patch().matmul(theta.get(i)));
+        let memory = context.memory.expect("it was declared") * self.keep + times(1) * (1.0 - self.keep);
+        Decision { raw: times(0) + memory, memory: Some(memory) }
+    }
+}
