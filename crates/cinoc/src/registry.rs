@@ -34,13 +34,16 @@ struct ProblemEntry {
     resize: fn(&mut Table, usize, usize) -> bool,
 }
 
+/// Builds a policy for a problem from its section.
+type BuildPolicy = fn(&Table, &Problem) -> Result<Box<dyn Policy>, Error>;
+
 #[derive(Clone, Copy)]
 struct PolicyEntry {
     name: &'static str,
     about: &'static str,
     table: fn() -> Vec<Setting>,
     preset: fn() -> Table,
-    build: fn(&Table, &Problem) -> Result<Box<dyn Policy>, Error>,
+    build: BuildPolicy,
 }
 
 /// Everything that a configuration describes.
