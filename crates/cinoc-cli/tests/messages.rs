@@ -1,5 +1,7 @@
 //! A wrong word gives one line that says what would have been right.
 
+mod common;
+
 use std::process::{Command, Output};
 
 fn cinoc(arguments: &[&str]) -> Output {
@@ -46,8 +48,8 @@ fn wrong_words_are_answered_with_right_ones() {
 fn a_blown_up_run_says_where_and_what_to_do() {
     let out = tempfile::tempdir().expect("a folder");
     let run = out.path().join("run");
-    let strong = ["--set", "swarm.u_limit=1e9", "--set", "physics.ticks=40"];
-    let text = error(&[&["train", "fkpp1d", "--out", run.to_str().expect("a plain path")][..], &strong].concat());
+    let mut command = common::strong(&run);
+    let text = common::refused(command.env("CINOC_CACHE", out.path()));
     assert!(text.contains("update 1") && text.contains("tick") && text.contains("train.rate"), "{text}");
 }
 

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{TINY, cinoc, files, finished, good, refused, resume, tiny};
+use common::{TINY, cinoc, files, finished, good, refused, resume, strong, tiny};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -187,15 +187,14 @@ fn a_run_may_go_on_for_longer_and_with_smaller_steps() {
 fn after_a_divergence_the_advice_works() {
     let folder = tempfile::tempdir().expect("a folder");
     let run = folder.path().join("run");
-    let strong = ["--set", "swarm.u_limit=1e9", "--set", "physics.ticks=40", "--set", "train.updates=3"];
-    let text = refused(cinoc(["train", "fkpp1d", "--threads", "1", "--out"]).arg(&run).args(TINY).args(strong));
+    let text = refused(strong(&run).env("CINOC_CACHE", folder.path()));
     let command = text.trim_end().rsplit("For example:  cinoc train ").next().expect("a command");
     let arguments: Vec<&str> = command.split(' ').collect();
     // A smaller rate does not help here, but it is taken.
-    let text = refused(cinoc(["train"]).args(&arguments));
+    let text = refused(cinoc(["train"]).args(&arguments).env("CINOC_CACHE", folder.path()));
     assert!(text.contains("update 1:"), "{arguments:?}: {text}");
     let settings = std::fs::read_to_string(run.join("config.toml")).expect("settings");
-    assert!(settings.contains("\nrate = 0.001\n"), "{settings}");
+    assert!(settings.contains("\nrate = 0.0005\n"), "{settings}");
 }
 
 #[test]

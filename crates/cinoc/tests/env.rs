@@ -95,7 +95,9 @@ fn episodes_are_independent_and_can_be_restored() {
     env.step(&actions);
     let again = fields(&env);
     assert!(again[..9] == after[..9] && again[9] != after[9], "only the episode that began anew differs");
-    (0..4).for_each(|_| drop(env.step(&actions)));
+    for _ in 0..4 {
+        env.step(&actions);
+    }
     assert!(env.last().done[0] && env.tick(0) == 6);
     let end = env.measures(0).to_vec();
     assert_eq!(env.step(&actions).cost[0], 0.0, "what is over costs nothing more");

@@ -189,7 +189,8 @@ impl Policy for Wild {
 #[test]
 fn one_diverged_episode_is_one_of_all() {
     let problem = strong().build(&Registry::builtin()).unwrap().0;
-    let wave = |i: usize| (0.3 * i as f64).sin() as Real;
+    // A wave that grows: three on the ring.
+    let wave = |i: usize| (std::f64::consts::TAU * 3.0 * i as f64 / 128.0).sin() as Real;
     let nodes = problem.stepper.grid().count();
     let zero = vec![0.0; nodes];
     let starts = vec![zero.clone(), zero.clone(), (0..nodes).map(wave).collect(), zero];

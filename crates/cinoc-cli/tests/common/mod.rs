@@ -32,6 +32,17 @@ pub fn tiny(out: &Path, updates: usize) -> Command {
     command
 }
 
+/// `cinoc train ks1d` with actuators strong enough to break the equation, and states that are soon made.
+pub fn strong(out: &Path) -> Command {
+    let mut command = cinoc(["train", "ks1d", "--threads", "1", "--out"]);
+    command.arg(out).args(TINY);
+    let states = ["data.settle=5", "data.apart=5", "data.train_states=8", "data.validation_states=4"];
+    for change in states.into_iter().chain(["swarm.u_limit=1e9", "physics.ticks=40", "train.updates=3"]) {
+        command.args(["--set", change]);
+    }
+    command
+}
+
 /// Goes on with a run.
 pub fn resume(out: &Path, more: &[&str]) -> Command {
     let mut command = cinoc(["train", "heat1d", "--threads", "1", "--resume", "--out"]);
