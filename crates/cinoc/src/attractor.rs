@@ -37,10 +37,13 @@ pub struct Recipe {
     pub mirror: Real,
 }
 
+/// The states of one use and seed, one after the other.
+type Set = Arc<OnceLock<Arc<[Real]>>>;
+
 /// Sets of states of one equation: one for each use and seed, made when first needed.
 pub struct Attractor {
     recipe: Recipe,
-    sets: Mutex<HashMap<(Use, u64), Arc<OnceLock<Arc<[Real]>>>>>,
+    sets: Mutex<HashMap<(Use, u64), Set>>,
 }
 
 /// All uses, in the order of the sets.

@@ -35,13 +35,15 @@ struct ProblemEntry {
     resize: fn(&mut Table, usize, usize) -> bool,
 }
 
+type BuildPolicy = fn(&Table, &Problem) -> Result<Box<dyn Policy>, Error>;
+
 #[derive(Clone, Copy)]
 struct PolicyEntry {
     name: &'static str,
     about: &'static str,
     table: fn() -> Vec<Setting>,
     preset: fn() -> Table,
-    build: fn(&Table, &Problem) -> Result<Box<dyn Policy>, Error>,
+    build: BuildPolicy,
 }
 
 /// Everything that a configuration describes.
