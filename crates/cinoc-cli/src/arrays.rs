@@ -2,10 +2,10 @@
 
 use anyhow::{Context, Result, bail};
 use cinoc::trace::Trace;
-use cinoc::{Problem, Real};
+use cinoc::{Problem, Real, memory};
 use npyz::WriterBuilder;
 use std::fs::File;
-use std::io::{BufReader, BufWriter};
+use std::io::{BufWriter, Read, Seek, SeekFrom};
 use std::path::Path;
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
@@ -13,32 +13,87 @@ use zip::write::SimpleFileOptions;
 /// The most bytes of a file of fields.
 const MOST: u64 = 1 << 31;
 
+/// The most bytes of the header of such a file; NumPy writes 128.
+const HEADER: u64 = 4096;
+
 /// Fields of a `.npy` file: one, of the shape of the grid, or several along a first axis.
 pub fn fields(path: &Path, problem: &Problem) -> Result<Vec<Vec<Real>>> {
     let nodes: Vec<u64> = problem.stepper.grid().nodes.iter().map(|&n| n as u64).collect();
     let place = || format!("{} cannot be used as fields", path.display());
-    let file = File::open(path).with_context(place)?;
-    if file.metadata().with_context(place)?.len() > MOST {
+    let mut file = File::open(path).with_context(place)?;
+    let length = file.metadata().with_context(place)?.len();
+    if length > MOST {
         bail!("{}: it is larger than 2 GB; give fewer fields", place());
     }
-    let array = npyz::NpyFile::new(BufReader::new(file)).with_context(place)?;
-    let shape = array.shape().to_vec();
+    let mut start = Vec::new();
+    file.by_ref().take(HEADER).read_to_end(&mut start).with_context(place)?;
+    let Some(Header { descr, fortran, shape, size }) = Header::of(&start) else {
+        bail!("{}: it is not a .npy file; save it with numpy.save", place());
+    };
     let fits = shape == nodes || (shape.len() == nodes.len() + 1 && shape[1..] == nodes && shape[0] > 0);
     if !fits {
         bail!("{}: its shape is {shape:?}; {} needs {nodes:?}, or several of these along a first axis", place(), problem.name);
     }
-    if array.order() != npyz::Order::C {
+    if fortran {
         bail!("{}: it is in Fortran order; save it with numpy.ascontiguousarray", place());
     }
-    let values: Vec<Real> = match array.dtype().descr() {
-        text if text.contains("f4") => array.into_vec::<f32>().with_context(place)?.into_iter().map(|x| x as Real).collect(),
-        text if text.contains("f8") => array.into_vec::<f64>().with_context(place)?.into_iter().map(|x| x as Real).collect(),
+    let (big, width) = match descr {
+        "<f4" => (false, 4),
+        ">f4" => (true, 4),
+        "<f8" => (false, 8),
+        ">f8" => (true, 8),
         other => bail!("{}: its numbers are {other}; save them as float32 or float64", place()),
+    };
+    let count = shape.iter().try_fold(1u64, |count, n| count.checked_mul(*n));
+    if count.and_then(|count| count.checked_mul(width)?.checked_add(size)) != Some(length) {
+        bail!("{}: it is {length} bytes long, which is not what its shape {shape:?} asks for; save it again", place());
+    }
+    memory::afford(&format!("the fields of {}", path.display()), 3.0 * length as f64)?;
+    file.seek(SeekFrom::Start(size)).with_context(place)?;
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes).with_context(place)?;
+    let values: Vec<Real> = match width {
+        4 => {
+            bytes.as_chunks().0.iter().map(|&b| if big { f32::from_be_bytes(b) } else { f32::from_le_bytes(b) } as Real).collect()
+        }
+        _ => {
+            bytes.as_chunks().0.iter().map(|&b| if big { f64::from_be_bytes(b) } else { f64::from_le_bytes(b) } as Real).collect()
+        }
     };
     if !values.iter().all(|x| x.is_finite()) {
         bail!("{}: it holds NaN or infinite numbers; replace them", place());
     }
     Ok(values.chunks_exact(problem.stepper.grid().count()).map(<[Real]>::to_vec).collect())
+}
+
+/// What the header of a `.npy` file says. Read by hand: a file may say anything, and nothing is made as large as it says before that is known to fit.
+struct Header<'a> {
+    descr: &'a str,
+    fortran: bool,
+    shape: Vec<u64>,
+    /// Bytes before the numbers.
+    size: u64,
+}
+
+impl<'a> Header<'a> {
+    fn of(start: &'a [u8]) -> Option<Self> {
+        let (magic, rest) = start.split_first_chunk::<6>()?;
+        let (version, rest) = rest.split_first_chunk::<2>()?;
+        let (length, rest) = match version[0] {
+            1 => rest.split_first_chunk().map(|(length, rest)| (usize::from(u16::from_le_bytes(*length)), rest))?,
+            _ => rest.split_first_chunk().map(|(length, rest)| (u32::from_le_bytes(*length) as usize, rest))?,
+        };
+        let text = std::str::from_utf8(rest.get(..length)?).ok().filter(|_| magic == b"\x93NUMPY")?;
+        let after = |key: &str| Some(text.split_once(&format!("'{key}':"))?.1.trim_start());
+        let numbers = after("shape")?.strip_prefix('(')?.split_once(')')?.0;
+        let numbers = numbers.split(',').map(str::trim).filter(|number| !number.is_empty());
+        Some(Self {
+            descr: after("descr")?.strip_prefix('\'')?.split_once('\'')?.0,
+            fortran: after("fortran_order")?.starts_with("True"),
+            shape: numbers.map(|number| number.parse().ok()).collect::<Option<_>>()?,
+            size: (start.len() - rest.len() + length) as u64,
+        })
+    }
 }
 
 /// Writes an episode as `.npz`: `z [ticks+1, nodes…]`, `xi [ticks+1, agents, d]`, `action [ticks, agents, k]`, `alive [ticks+1, agents]`, `target`,
@@ -69,4 +124,27 @@ pub fn export(path: &Path, problem: &Problem, trace: &Trace) -> Result<()> {
         array(name, &[grid.nodes[axis]], &mut grid.positions(axis).into_iter())?;
     }
     file.finish().map(drop).with_context(place)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headers_as_numpy_writes_them_are_understood() {
+        for (shape, line) in [(vec![3], "3,"), (vec![2, 3], "2, 3")] {
+            let mut bytes = Vec::new();
+            let options = npyz::WriteOptions::<f32>::new().default_dtype().shape(&shape).writer(&mut bytes);
+            let mut writer = options.begin_nd().expect("a header");
+            writer.extend((0..shape.iter().product()).map(|i: u64| i as f32)).expect("numbers");
+            writer.finish().expect("all of them");
+            let header = Header::of(&bytes).expect("a header");
+            assert_eq!((header.descr, header.fortran, &header.shape), ("<f4", false, &shape), "{line}");
+            assert_eq!(bytes.len() as u64, header.size + 4 * shape.iter().product::<u64>());
+            let text = format!("{{'descr': '>f8', 'fortran_order': True, 'shape': ({line}), }}\n");
+            let start = [b"\x93NUMPY\x03\x00", &(text.len() as u32).to_le_bytes()[..], text.as_bytes()].concat();
+            let header = Header::of(&start).expect("a header");
+            assert_eq!((header.descr, header.fortran, header.shape), (">f8", true, shape));
+        }
+    }
 }

@@ -153,20 +153,21 @@ fn extremes_that_end() {
         "list",
         "list heat1d",
         "data heat1d",
-        "show heat1d --instance 18446744073709551615",
-        "show heat1d --agents 300 --set physics.ticks=3 --before 300",
-        "show heat1d --set physics.length=1000 --set physics.ticks=3",
+        "train heat1d --out a --set train.updates=1 --set physics.ticks=3 --set train.batch=1 --set train.validate_instances=1",
+        "train heat1d --out b --set train.updates=2 --set physics.ticks=3 --set train.rate=10 --set train.clip=1e9 --set swarm.u_limit=1e9",
+        "train heat2d --out c --set train.updates=1 --set physics.ticks=2 --set train.batch=1 --set train.validate_instances=1",
+        "eval a --seed 18446744073709551615 --instances 1 --set physics={}",
+        "eval a --instances 2 --threads 1024",
+        "eval a --instances 1 --fail 1 --fail-at 0",
+        "eval a --instances 1 --set swarm.u_limit=1e9 --set swarm.v_limit=1e9 --set physics.dt=1000",
+        "eval c --instances 1 --agents 20000",
+        "show a --instance 18446744073709551615",
+        "show a --agents 300 --before 300",
+        "show a --set physics.length=1000",
         "show density2d --set physics.ticks=2 --fail 1",
-        "eval heat1d --seed 18446744073709551615 --instances 1 --set physics={} --set physics.ticks=3",
-        "eval heat1d --instances 2 --threads 1024 --set physics.ticks=3",
-        "eval heat1d --instances 1 --fail 1 --fail-at 0 --set physics.ticks=3",
-        "eval heat2d --instances 1 --agents 20000 --set physics.ticks=2",
-        "eval heat1d --instances 1 --set swarm.u_limit=1e9 --set swarm.v_limit=1e9 --set physics.dt=1000",
         "bench heat1d --batch 1 --ticks 1 --agents 1 --updates 1",
         "bench ks1d --batch 1 --ticks 2 --updates 1 --set data.settle=1 --set data.train_states=1 --set physics.dt=10",
         "check heat1d --horizon 0 --set physics.ticks=2 --set train.batch=1",
-        "train heat1d --out a --set train.updates=1 --set physics.ticks=2 --set train.batch=1 --set train.validate_instances=1",
-        "train heat1d --out b --set train.updates=2 --set physics.ticks=3 --set train.rate=10 --set train.clip=1e9 --set swarm.u_limit=1e9",
         "data ks1d --set data.settle=1 --set data.apart=0 --set data.per_run=100000 --set data.train_states=2",
     ];
     assert_all_end(&lines.map(words), false);
@@ -193,6 +194,36 @@ fn forged(whole: &[u8], from: &str, to: &str) -> Vec<u8> {
     let sum = format!("{:08x}", crc32(&bytes));
     bytes[at..at + 8].copy_from_slice(sum.as_bytes());
     bytes
+}
+
+/// Files of fields that say what is not so.
+fn arrays() -> Vec<Vec<u8>> {
+    let file = |version: u8, length: &[u8], header: &str, bytes: usize| {
+        [b"\x93NUMPY", &[version, 0][..], length, header.as_bytes(), &vec![0; bytes]].concat()
+    };
+    let one = |descr: &str, shape: &str, bytes: usize| {
+        let header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({shape}), }}");
+        file(1, &(header.len() as u16).to_le_bytes(), &header, bytes)
+    };
+    vec![
+        one("<f4", "100,", 399),
+        one("<f4", "100,", 401),
+        one("<f8", "100,", 400),
+        one("<i4", "100,", 400),
+        one("<f4", "99,", 396),
+        one("<f4", "", 4),
+        one("<f4", "0, 100", 0),
+        one("<f4", "4000000, 100", 400),
+        one("<f4", "1152921504606846976, 100", 400),
+        one("<f4", "18446744073709551615, 100", 400),
+        one("<f4", "18446744073709551616, 100", 400),
+        one("<f4", "-1, 100", 400),
+        file(1, &[0xff, 0xff], &"{".repeat(70_000), 0),
+        file(1, &[0xff, 0x0f], &"(".repeat(4095), 0),
+        file(2, &[0xff; 4], "{", 400),
+        file(9, &[0; 4], "", 0),
+        b"\x93NUMPY".to_vec(),
+    ]
 }
 
 #[test]
@@ -225,6 +256,11 @@ fn files_that_are_refused() {
     add("twice.toml", b"problem = \"heat1d\"\nproblem = \"heat1d\"", "bench");
     add("number.toml", b"problem = 4", "data");
     add("huge.toml", b"problem = \"heat1d\"\n[physics]\nnodes = 99999999999999999999999999999", "train");
+    for (i, file) in arrays().iter().enumerate() {
+        let path = folder.path().join(format!("{i}.npy"));
+        std::fs::write(&path, file).expect("written");
+        cases.push([words("show heat1d --set physics.ticks=3 --start"), vec![path.into_os_string()]].concat());
+    }
     let text = OsStr::from_bytes(b"\xff.toml").to_owned();
     cases.push(vec!["check".into(), text]);
     assert_all_end(&cases, true);

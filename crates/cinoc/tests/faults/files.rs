@@ -168,7 +168,7 @@ fn forged(dice: &mut Dice, content: &Content) -> Vec<u8> {
                 match dice.below(5) {
                     0 => tensor.1 = dice.choose(&[Dtype::I32, Dtype::U32]),
                     1 => (tensor.1, tensor.2) = (Dtype::BF16, vec![tensor.3.len() / 2]),
-                    2 if tensor.3.len() % 8 == 0 => (tensor.1, tensor.2) = (Dtype::F64, vec![tensor.3.len() / 8]),
+                    2 if tensor.3.len().is_multiple_of(8) => (tensor.1, tensor.2) = (Dtype::F64, vec![tensor.3.len() / 8]),
                     3 => tensor.2.reverse(),
                     _ => tensor.2 = vec![tensor.2.iter().product()],
                 }
