@@ -42,7 +42,7 @@ fn small(problem: &str) -> Vec<String> {
             "data.validation_states=2",
         ]),
         "ks2d" | "turbulence2d" => all.extend([
-            "physics.nodes=16",
+            "physics.nodes=32",
             "physics.substeps=2",
             "policy.convolutions=[]",
             "data.settle=0.2",

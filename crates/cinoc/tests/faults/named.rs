@@ -22,7 +22,7 @@ fn refused(problem: &str, pairs: &str) -> Result<(), String> {
 fn what_makes_no_sense_is_refused() {
     let mut watch = Watch::new("refused settings");
     for (problem, pairs) in [
-        ("heat1d", "physics.nodes=4"),
+        ("heat1d", "physics.nodes=3"),
         ("heat1d", "physics.nodes=100000"),
         ("heat1d", "data.start_length=0"),
         ("heat1d", "data.start_length=-1"),
@@ -50,7 +50,7 @@ fn what_makes_no_sense_is_refused() {
         ("heat1d", "train.updates=99999999999"),
         ("heat1d", "swarm.agents=18446744073709551615"),
         ("heat1d", "physics.nodes={}"),
-        ("heat1d", "physics={nodes=4}"),
+        ("heat1d", "physics={nodes=3}"),
         ("heat1d", "nonsense={}"),
         ("heat1d", "=1"),
         ("heat1d", ".=1"),
