@@ -2,6 +2,7 @@
 
 mod common;
 
+use cinoc::Registry;
 use cinoc::run::{Model, Saved};
 use common::{cinoc, finished, refused, resume};
 use std::path::Path;
@@ -15,12 +16,12 @@ fn flipped(whole: &[u8], at: usize, bit: usize) -> Vec<u8> {
 
 #[test]
 fn a_flipped_bit_of_a_model_is_noticed() {
-    let (_folder, run) = finished();
+    let ((_folder, run), registry) = (finished(), Registry::builtin());
     for name in ["model.safetensors", "last.safetensors"] {
         let whole = std::fs::read(run.join(name)).expect("a model");
-        assert!(Model::from_bytes(&whole, Path::new("m")).is_ok());
+        assert!(Model::from_bytes(&registry, &whole, Path::new("m")).is_ok());
         for at in (0..whole.len()).step_by(7) {
-            assert!(Model::from_bytes(&flipped(&whole, at, at % 8), Path::new("m")).is_err(), "byte {at} of {name}");
+            assert!(Model::from_bytes(&registry, &flipped(&whole, at, at % 8), Path::new("m")).is_err(), "byte {at} of {name}");
         }
     }
     let path = run.join("model.safetensors");
@@ -32,13 +33,13 @@ fn a_flipped_bit_of_a_model_is_noticed() {
 
 #[test]
 fn a_flipped_bit_of_a_checkpoint_is_noticed() {
-    let (_folder, run) = finished();
+    let ((_folder, run), registry) = (finished(), Registry::builtin());
     let path = run.join("checkpoint.safetensors");
     let whole = std::fs::read(&path).expect("a checkpoint");
-    assert!(Saved::open(&run).is_ok());
+    assert!(Saved::open(&registry, &run).is_ok());
     for at in (0..1500).step_by(11).chain((1500..whole.len()).step_by(997)) {
         std::fs::write(&path, flipped(&whole, at, at % 8)).expect("written");
-        assert!(Saved::open(&run).is_err(), "byte {at}");
+        assert!(Saved::open(&registry, &run).is_err(), "byte {at}");
     }
     let text = refused(&mut resume(&run, &[]));
     assert!(text.contains("checkpoint.safetensors is damaged"), "{text}");
@@ -65,7 +66,7 @@ fn every_model_that_comes_with_the_program_is_whole() {
     let models: Vec<_> = paths.filter(|path| path.extension().is_some_and(|e| e == "safetensors")).collect();
     assert!(models.len() >= 8);
     for path in models {
-        let model = Model::read(&path).unwrap_or_else(|error| panic!("{error}"));
+        let model = Model::read(&Registry::builtin(), &path).unwrap_or_else(|error| panic!("{error}"));
         assert!(model.validation.is_some() && model.update > 0, "{}", path.display());
     }
 }

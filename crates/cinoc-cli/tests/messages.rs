@@ -24,9 +24,9 @@ fn wrong_words_are_answered_with_right_ones() {
         (vec!["train", "no-such-problem", "--out", run], "heat1d, fkpp1d"),
         (vec!["train", "heat1d", "--out", run, "--set", "train.updtes=3"], "train.updates"),
         (vec!["train", "heat1d", "--out", run, "--set", "train.updates=many"], "a whole number"),
-        (vec!["train", "heat1d", "--out", run, "--set", "train.updates=-3"], "0 or more"),
-        (vec!["train", "heat1d", "--out", run, "--set", "swarm.agents=0"], "1 or more"),
-        (vec!["train", "heat1d", "--out", run, "--set", "swarm.sigma=-1"], "above 0"),
+        (vec!["train", "heat1d", "--out", run, "--set", "train.updates=-3"], "a whole number from 0 to 1e8"),
+        (vec!["train", "heat1d", "--out", run, "--set", "swarm.agents=0"], "a whole number from 1 to 1e7"),
+        (vec!["train", "heat1d", "--out", run, "--set", "swarm.sigma=-1"], "a number from 1e-6 to 1e6"),
         (vec!["train", "heat1d", "--out", run, "--set", "policy.fusion=\"sum\""], "\"concat\" or \"product\""),
         (vec!["train", "heat1d", "--out", run, "--set", "policy.kind=\"mlp\""], "deeponet"),
         (vec!["train", "heat1d", "--out", run, "--set", "nonsense"], "key=value"),
@@ -35,7 +35,7 @@ fn wrong_words_are_answered_with_right_ones() {
         (vec!["eval", "no-such-model"], "run folder"),
         (vec!["eval", "Cargo.toml"], "cinoc train"),
         (vec!["show", "no-such-model"], "run folder"),
-        (vec!["check", "heat2"], "heat1d"),
+        (vec!["check", "heat2"], "heat2d (did you mean that?)"),
     ] {
         let text = error(&arguments);
         assert!(text.contains(expected), "{arguments:?} says {text:?}, which lacks {expected:?}");
@@ -46,9 +46,8 @@ fn wrong_words_are_answered_with_right_ones() {
 fn a_blown_up_run_says_where_and_what_to_do() {
     let out = tempfile::tempdir().expect("a folder");
     let run = out.path().join("run");
-    let limit = if cfg!(feature = "f64") { "swarm.u_limit=1e200" } else { "swarm.u_limit=1e30" };
-    let text =
-        error(&["train", "heat1d", "--out", run.to_str().expect("a plain path"), "--set", limit, "--set", "physics.ticks=20"]);
+    let strong = ["--set", "swarm.u_limit=1e9", "--set", "physics.ticks=40"];
+    let text = error(&[&["train", "fkpp1d", "--out", run.to_str().expect("a plain path")][..], &strong].concat());
     assert!(text.contains("update 1") && text.contains("tick") && text.contains("train.rate"), "{text}");
 }
 
@@ -105,11 +104,12 @@ fn every_command_reports_numbers_as_json() {
 #[test]
 fn stored_states_are_those_made() {
     let out = tempfile::tempdir().expect("a folder");
-    let describe = |cache: &str| {
+    let describe = |cache: &str, seed: &str| {
         let small = ["ks1d", "--set", "data.settle=5", "--set", "data.train_states=40", "--json"];
         let output = Command::new(env!("CARGO_BIN_EXE_cinoc"))
             .arg("data")
             .args(small)
+            .args(["--seed", seed])
             .env("CINOC_CACHE", cache)
             .output()
             .expect("the program runs");
@@ -118,11 +118,20 @@ fn stored_states_are_those_made() {
         facts.map(|facts| [facts["mean_square"].to_string(), facts["largest"].to_string()]).collect::<Vec<_>>()
     };
     let folder = out.path().join("kept");
-    let made = describe(folder.to_str().expect("a path"));
-    assert_eq!(made.len(), 3);
-    assert_eq!(std::fs::read_dir(&folder).expect("a folder").count(), 3);
-    assert_eq!(describe(folder.to_str().expect("a path")), made);
+    let kept = folder.to_str().expect("a path");
     let file = out.path().join("file");
     std::fs::write(&file, "no folder").expect("written");
-    assert_eq!(describe(file.to_str().expect("a path")), made);
+    let made = ["0", "7"].map(|seed| describe(kept, seed));
+    // A set for each use and seed, all of them different.
+    let mut sets = made.concat();
+    assert_eq!(std::fs::read_dir(&folder).expect("a folder").count(), 6);
+    sets.sort();
+    sets.dedup();
+    assert_eq!(sets.len(), 6, "{sets:?}");
+    for (seed, made) in ["0", "7"].into_iter().zip(&made) {
+        assert_eq!(made.len(), 3);
+        assert_eq!(describe(kept, seed), *made);
+        assert_eq!(describe(file.to_str().expect("a path"), seed), *made);
+    }
+    assert_eq!(std::fs::read_dir(&folder).expect("a folder").count(), 6);
 }

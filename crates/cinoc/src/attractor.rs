@@ -94,8 +94,9 @@ impl Attractor {
 
     /// Runs the equation for one set.
     fn compute(&self, purpose: Use, seed: u64, progress: &(dyn Fn(f64) + Sync)) -> Vec<Real> {
-        let Recipe { stepper, settle: first, apart, per_run, .. } = &self.recipe;
+        let Recipe { stepper, settle: first, apart, .. } = &self.recipe;
         let (nodes, size) = (stepper.grid().count(), self.size(purpose));
+        let per_run = &self.recipe.per_run.min(size);
         let runs = size.div_ceil(*per_run);
         // Short fields are run side by side. Who runs with whom never depends on the number of threads.
         let together = (4096 / nodes).clamp(1, 16);

@@ -182,7 +182,7 @@ pub enum Error {
 impl Error {
     /// A value that is not allowed.
     pub fn bad(key: &str, value: impl Into<String>, expected: impl Into<String>) -> Self {
-        Self::BadValue { key: key.into(), value: value.into(), expected: expected.into() }
+        Self::BadValue { key: shortened(key), value: shortened(&value.into()), expected: expected.into() }
     }
 
     /// Wraps an error of the file system.
@@ -195,5 +195,14 @@ impl Error {
                 _ => Self::File { path, reason },
             }
         }
+    }
+}
+
+/// What a user gave, in a sentence: its beginning will do.
+pub(crate) fn shortened(text: &str) -> String {
+    const MOST: usize = 300;
+    match text.char_indices().nth(MOST) {
+        Some((at, _)) => format!("{}…", &text[..at]),
+        None => text.into(),
     }
 }

@@ -6,7 +6,7 @@ use crate::random::{Rng, Stream};
 use crate::rollout::Beginning;
 use crate::task::{Reduction, Task};
 use crate::threads::Threads;
-use crate::{Error, Problem, memory};
+use crate::{Error, Problem, Real, memory};
 use cinoc_tape::Params;
 use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
@@ -34,9 +34,9 @@ pub struct Request {
     /// When they die, as a share of the ticks up to the score.
     pub fail_at: f64,
     /// Start fields of one's own, one after the other; instance i takes the i-th, and the first again after the last.
-    pub starts: Vec<Vec<crate::Real>>,
+    pub starts: Vec<Vec<Real>>,
     /// Target fields of one's own, likewise.
-    pub targets: Vec<Vec<crate::Real>>,
+    pub targets: Vec<Vec<Real>>,
 }
 
 impl Request {
@@ -255,6 +255,7 @@ pub fn scores(
     threads: &Threads,
 ) -> Result<Scores, Error> {
     memory::afford(&format!("{} scores", request.instances), 500.0 * request.instances as f64)?;
+    decide(policy, request.agents, SHARD.min(request.instances) * threads.count())?;
     let shards = request.instances.div_ceil(SHARD);
     let parts = threads.map(shards, |s| {
         let first = s * SHARD;
@@ -268,6 +269,12 @@ pub fn scores(
         all.diverged += part.diverged;
     }
     Ok(all)
+}
+
+/// Refuses decisions of so many instances at once that do not fit into memory.
+pub(crate) fn decide(policy: &dyn Policy, agents: usize, instances: usize) -> Result<(), Error> {
+    let numbers = policy.room(agents) as f64 * instances as f64;
+    memory::afford(&format!("the decisions of {agents} agents"), size_of::<Real>() as f64 * numbers)
 }
 
 /// Scores some instances.

@@ -89,6 +89,12 @@ pub fn sweep(registry: &Registry, config: &Config, ticks: usize, steps: &[f64]) 
 
 /// Norm of the gradient at fresh parameters for several horizons: how fast it grows is how chaotic the problem is.
 pub fn growth(registry: &Registry, config: &Config, horizons: &[usize]) -> Result<Vec<(usize, f64)>, Error> {
+    // Better now than after all the shorter ones.
+    if let Some(&longest) = horizons.iter().max() {
+        let mut parts = registry.parts(config)?.with_ticks(longest);
+        parts.train.batch = parts.train.batch.min(8);
+        train::afford(&parts.problem, &*parts.policy, &parts.train)?;
+    }
     let norm = |ticks: usize| {
         let mut trainer = shortened(registry, config, ticks, 8)?;
         trainer.time_update()?;
@@ -98,15 +104,21 @@ pub fn growth(registry: &Registry, config: &Config, horizons: &[usize]) -> Resul
     horizons.iter().map(|&ticks| norm(ticks)).collect()
 }
 
+/// Instances whose median counts.
+const INSTANCES: usize = 3;
+
 /// Error of the gradient by given actions, start fields and start positions of a short episode against central differences, relative, each
-/// along its own gradient: the median over a few instances.
-pub fn inputs(problem: &Problem, ticks: usize, step: f64) -> [(&'static str, f64); 3] {
+/// along its own gradient: the median over a few instances, at the best of some steps. What goes in is moved by so many times its own size; too
+/// large a step shows curvature and kinks, too small a one rounding, and a wrong gradient agrees with none.
+pub fn inputs(problem: &Problem, ticks: usize, steps: &[f64]) -> [(&'static str, f64); 3] {
     let agents = problem.agents;
     let width = ticks * agents * problem.swarm.action_width();
     let names = ["actions", "start", "places"];
-    let mut errors = [const { Vec::new() }; 3];
-    for instance in 0..3 {
+    let mut errors = vec![[[0.0; INSTANCES]; 3]; steps.len()];
+    for instance in 0..INSTANCES as u64 {
         let drawn = problem.task.sample(&mut Rng::new(0, Stream::Test, instance), Use::Test);
+        // Away from zero, where a density has a kink.
+        let start = drawn.start.iter().map(|z| 0.05 + 0.9 * z).collect();
         let jitter = noise(agents * problem.swarm.dimensions(), 5 + instance);
         let places: Vec<Real> = problem.swarm.start(agents).iter().zip(jitter).map(|(x, n)| x + 0.003 * n).collect();
         // Inside the limits, away from the kinks at zero.
@@ -126,26 +138,30 @@ pub fn inputs(problem: &Problem, ticks: usize, step: f64) -> [(&'static str, f64
             };
             (rollout.costs.iter().sum(), found)
         };
-        let inputs = [actions, drawn.start.clone(), places];
+        let inputs: [Vec<Real>; 3] = [actions, start, places];
         let (_, gradients) = cost(&inputs[0], &inputs[1], &inputs[2], true);
         for (k, gradient) in gradients.iter().enumerate() {
             let norm = gradient.iter().map(|&g| g as f64 * g as f64).sum::<f64>().sqrt();
             if norm == 0.0 {
-                errors[k].push(0.0);
                 continue;
             }
             let size = inputs[k].iter().fold(1e-3, |most: f64, &x| most.max(x.abs() as f64));
-            let mut at = |side: f64| {
-                let mut moved = inputs.clone();
-                moved[k].iter_mut().zip(gradient).for_each(|(x, &g)| *x += (side * step * size * g as f64 / norm) as Real);
-                cost(&moved[0], &moved[1], &moved[2], false).0
-            };
-            let measured = (at(1.0) - at(-1.0)) / (2.0 * step * size);
-            errors[k].push((measured - norm).abs() / norm);
+            for (step, errors) in steps.iter().zip(&mut errors) {
+                let mut at = |side: f64| {
+                    let mut moved = inputs.clone();
+                    moved[k].iter_mut().zip(gradient).for_each(|(x, &g)| *x += (side * step * size * g as f64 / norm) as Real);
+                    cost(&moved[0], &moved[1], &moved[2], false).0
+                };
+                let measured = (at(1.0) - at(-1.0)) / (2.0 * step * size);
+                errors[k][instance as usize] = (measured - norm).abs() / norm;
+            }
         }
     }
-    errors.iter_mut().for_each(|errors| errors.sort_by(f64::total_cmp));
-    std::array::from_fn(|k| (names[k], errors[k][1]))
+    let median = |mut found: [f64; INSTANCES]| {
+        found.sort_by(f64::total_cmp);
+        found[INSTANCES / 2]
+    };
+    std::array::from_fn(|k| (names[k], errors.iter().map(|errors| median(errors[k])).fold(f64::INFINITY, f64::min)))
 }
 
 /// Bytes that one update needs for recorded values: kept whole, without what can be computed again, and with each segment computed twice.
@@ -233,7 +249,7 @@ pub fn timing(mut parts: Parts, threads: usize, updates: usize) -> Result<Timing
         forward,
         steps_per_second: (train.batch * problem.ticks * problem.stepper.substeps()) as f64 / bare,
         // Forward once, backward twice: by the inputs and by the weights.
-        flops: (3 * policy.flops(problem.agents) * decisions) as f64,
+        flops: 3.0 * policy.flops(problem.agents) as f64 * decisions as f64,
         peak: peaks.iter().sum(),
     })
 }

@@ -20,7 +20,7 @@ settings! {
         /// Instances per update.
         batch: usize = 1..=65_536,
         /// Updates in all.
-        updates: usize = 1..=100_000_000,
+        updates: usize = 0..=100_000_000,
         /// Ticks of a training episode; 0 takes the problem's.
         ticks: usize = 0..=1_000_000,
         /// How the learning rate goes.

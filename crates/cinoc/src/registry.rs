@@ -1,5 +1,6 @@
 //! The problems and policies a program knows.
 
+use crate::error::shortened;
 use crate::policy::{DeepONet, Policy, PolicyDefinition, Uncontrolled};
 use crate::problem::{Definition, Explanation, Preset, Problem};
 use crate::problems::{Density2d, Fkpp1d, Heat1d, Heat2d, Heat2dObstacles, Ks1d, Ks2d, Turbulence2d};
@@ -175,10 +176,10 @@ impl Registry {
 
     fn entry(&self, name: &str) -> Result<&ProblemEntry, Error> {
         self.problems.iter().find(|entry| entry.name == name).ok_or_else(|| {
-            let nearest = self.problems().find(|known| distance(name, known) <= 2);
+            let nearest = self.problems().min_by_key(|known| distance(name, known)).filter(|known| distance(name, known) <= 2);
             let all = || self.problems().collect::<Vec<_>>().join(", ");
             let known = nearest.map_or_else(all, |known| format!("{known} (did you mean that?)"));
-            Error::UnknownProblem { name: name.into(), known }
+            Error::UnknownProblem { name: shortened(name), known }
         })
     }
 
@@ -222,7 +223,7 @@ impl Registry {
     fn changed(&self, entry: &ProblemEntry, mut tree: Table, mut changes: Overlay) -> Result<Config, Error> {
         // Another kind of policy brings settings of its own, which the other changes then change.
         if let Some(asked) = changes.take("policy.kind") {
-            let asked = self.policy_entry(asked.as_str().unwrap_or_default())?;
+            let asked = self.policy_entry(&asked.as_str().map_or_else(|| asked.to_string(), str::to_owned))?;
             if asked.name != kind(&tree) {
                 tree.insert(POLICY.into(), Value::Table((asked.preset)()));
             }
@@ -271,6 +272,8 @@ impl Registry {
     /// The same configuration with another number of agents and another grid, such that an agent costs what it did.
     pub fn resize(&self, config: &Config, agents: usize, nodes: usize) -> Result<Config, Error> {
         let (entry, mut tree) = (self.entry(config.problem())?, config.tree().clone());
+        // Numbers that no file can hold are beyond every bound.
+        let [agents, nodes] = [agents, nodes].map(|size| size.min(i64::MAX as usize));
         if !(entry.resize)(&mut tree, agents, nodes) {
             return Err(Error::bad("the problem", entry.name, "one that can be resized, like heat2d"));
         }

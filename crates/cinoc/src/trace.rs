@@ -1,10 +1,10 @@
 //! One episode as numbers, for drawing and for files.
 
 use crate::env::Env;
-use crate::evaluate::Request;
+use crate::evaluate::{Request, decide};
 use crate::policy::{Idle, Policy};
 use crate::threads::Threads;
-use crate::{Error, Problem, Real};
+use crate::{Error, Problem, Real, memory};
 use cinoc_tape::Params;
 use std::sync::Arc;
 
@@ -47,6 +47,8 @@ pub fn trace(
     instance: usize,
     before: usize,
 ) -> Result<Trace, Error> {
+    decide(policy, request.agents, 1)?;
+    keep(problem, request.agents, before)?;
     let mut env = Env::new(problem.clone(), 1, request.agents, Threads::one())?;
     let mut beginning = request.beginning(problem, instance);
     let mut trace = Trace { target: beginning.target.clone(), before, ..Trace::default() };
@@ -75,4 +77,12 @@ pub fn trace(
     env.run(policy, params, problem.ticks, &mut |env| trace.watch(env));
     trace.diverged = env.last().diverged[0].then(|| env.tick(0));
     Ok(trace)
+}
+
+/// Refuses an episode that does not fit into memory, tick by tick.
+fn keep(problem: &Problem, agents: usize, before: usize) -> Result<(), Error> {
+    let width = problem.swarm.dimensions() + problem.swarm.action_width() + 1;
+    let moment = problem.stepper.grid().count() as f64 + agents as f64 * width as f64;
+    let ticks = problem.ticks as f64 + before as f64;
+    memory::afford(&format!("a record of {ticks} ticks"), size_of::<Real>() as f64 * ticks * moment)
 }

@@ -24,7 +24,7 @@ pub struct Args {
 }
 
 /// Steps of the finite-difference sweep: too large shows curvature, too small rounding.
-const STEPS: [f64; 6] = [1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6];
+const STEPS: [f64; 7] = [1.0, 1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6];
 
 impl Args {
     /// Runs the command.
@@ -35,7 +35,7 @@ impl Args {
         let parts = inspect::parts(problem);
         let ticks = problem.ticks.min(20);
         let sweep = inspect::sweep(registry, &config, ticks, &STEPS)?;
-        let inputs = inspect::inputs(problem, problem.ticks.min(6), if size_of::<cinoc::Real>() == 8 { 1e-6 } else { 3e-3 });
+        let inputs = inspect::inputs(problem, problem.ticks.min(6), &STEPS);
         let growth = inspect::growth(registry, &config, &horizons(self.horizon.unwrap_or(problem.ticks).max(2)))?;
         if let Some(out) = &self.out {
             draw::draw_growth(&format!("{} · gradient of an untrained policy", problem.name), &[figure(&growth)], out)?;

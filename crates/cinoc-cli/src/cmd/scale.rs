@@ -105,7 +105,11 @@ impl Args {
         }
         let config = self.settings.config(registry)?;
         let agents = (Sweep::Agents, self.agents.iter().map(|&agents| (agents, self.fixed_grid)).collect::<Vec<_>>());
-        let grids = (Sweep::Grid, self.grids.iter().map(|&grid| (self.fixed_agents, grid)).collect());
+        let grids = (Sweep::Grid, self.grids.iter().map(|&grid| (self.fixed_agents, grid)).collect::<Vec<_>>());
+        // Better now than after all the smaller ones.
+        for &(agents, grid) in agents.1.iter().chain(&grids.1) {
+            registry.resize(&config, agents, grid)?;
+        }
         let mut growths = Vec::new();
         for (sweep, sizes) in [agents, grids] {
             let points: Vec<Point> =

@@ -32,6 +32,11 @@ pub trait Stepper: Send + Sync {
         1
     }
 
+    /// Numbers that a recorded step takes, roughly: for each field, and once for all fields of a batch. For estimates of memory.
+    fn room(&self) -> [usize; 2] {
+        [4 * self.grid().count(), 8 * self.grid().count()]
+    }
+
     /// The field one step later under a force held constant.
     ///
     /// # Shapes

@@ -55,8 +55,12 @@ fn by_factors(points: usize, covariance: impl Fn(usize, usize) -> f64) -> (Vec<f
             break;
         }
         let root = unknown[pivot].sqrt();
-        let known = |i: usize| columns.iter().map(|column| column[i] * column[pivot]).sum::<f64>();
-        let column: Vec<f64> = (0..points).map(|i| (covariance(i, pivot) - known(i)) / root).collect();
+        let mut known = vec![0.0; points];
+        // What is far from the pivot has a zero there.
+        for column in columns.iter().filter(|column| column[pivot] != 0.0) {
+            known.iter_mut().zip(column).for_each(|(known, x)| *known += x * column[pivot]);
+        }
+        let column: Vec<f64> = known.iter().enumerate().map(|(i, known)| (covariance(i, pivot) - known) / root).collect();
         unknown.iter_mut().zip(&column).for_each(|(unknown, x)| *unknown -= x * x);
         columns.push(column);
     }

@@ -66,6 +66,11 @@ impl FusedStep {
         self.plans[0].lines.len()
     }
 
+    /// Numbers for each field of a recorded step, and for all of them together.
+    pub fn room_for_recording(&self) -> [usize; 2] {
+        [(2 + self.slots()) * self.size() / self.nonlinear.layout().group(), self.scratch(&[])]
+    }
+
     fn most_substeps(&self) -> usize {
         self.plans.last().expect("a plan").substeps
     }

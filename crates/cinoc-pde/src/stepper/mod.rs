@@ -41,6 +41,9 @@ pub trait Spectral: Send + Sync {
     }
 }
 
+/// Numbers per node that a stage made of plain operations records: a few fields on grids of more than twice as many nodes.
+const OPERATIONS: usize = 70;
+
 /// A [`Spectral`] equation with a [`Scheme`]: a [`Stepper`] whose one step makes all substeps, under a force that is held meanwhile.
 pub struct SpectralStepper {
     equation: Box<dyn Spectral>,
@@ -138,6 +141,18 @@ impl Stepper for SpectralStepper {
 
     fn substeps(&self) -> usize {
         if let Substeps::Fixed(n) = self.substeps { n } else { 1 }
+    }
+
+    fn room(&self) -> [usize; 2] {
+        match &self.way {
+            Way::Fused(op) => op.room_for_recording(),
+            Way::Plain(_, plans) => {
+                // Every operation of every stage of every substep.
+                let each = |plan: &Plan<Arc<Symbol>>| plan.substeps * plan.lines.len() * OPERATIONS;
+                let most = plans.iter().map(each).max().unwrap_or(0);
+                [self.grid().count() * most, 8 * self.grid().count()]
+            }
+        }
     }
 
     fn step<'t>(&self, z: Var<'t>, force: Var<'t>) -> Var<'t> {

@@ -1,6 +1,7 @@
 //! Coefficients of a scheme for all modes at once.
 
 use super::Scheme;
+use std::collections::HashMap;
 
 /// The coefficients of one [`super::scheme::Combination`], each a `C` over all modes; rates without influence are left out.
 pub(super) struct Mix<C> {
@@ -17,14 +18,23 @@ pub(super) struct Plan<C> {
 impl<C> Plan<C> {
     /// For modes with the linear rates `lambda`; `store` makes a `C` of one coefficient per mode.
     pub fn new(scheme: &dyn Scheme, lambda: &[f64], tick: f64, substeps: usize, store: impl Fn(Vec<f64>) -> C) -> Self {
-        let each: Vec<_> = lambda.iter().map(|&lambda| scheme.lines(lambda, tick / substeps as f64)).collect();
+        // Waves of one length share a rate, and what follows from it can take long.
+        let (mut known, mut distinct) = (HashMap::new(), Vec::new());
+        let mut lines = |lambda: f64| {
+            *known.entry(lambda.to_bits()).or_insert_with(|| {
+                distinct.push(scheme.lines(lambda, tick / substeps as f64));
+                distinct.len() - 1
+            })
+        };
+        let index: Vec<usize> = lambda.iter().map(|&lambda| lines(lambda)).collect();
+        let each = index.iter().map(|&i| &distinct[i]);
         let line = |l: usize| {
             let rate = |j: usize| {
-                let all: Vec<f64> = each.iter().map(|lines| lines[l].rates[j]).collect();
+                let all: Vec<f64> = each.clone().map(|lines| lines[l].rates[j]).collect();
                 all.iter().any(|&a| a != 0.0).then(|| store(all))
             };
-            Mix { state: store(each.iter().map(|lines| lines[l].state).collect()), rates: (0..=l).map(rate).collect() }
+            Mix { state: store(each.clone().map(|lines| lines[l].state).collect()), rates: (0..=l).map(rate).collect() }
         };
-        Self { substeps, lines: (0..each[0].len()).map(line).collect() }
+        Self { substeps, lines: (0..distinct[0].len()).map(line).collect() }
     }
 }

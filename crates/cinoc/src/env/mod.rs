@@ -77,10 +77,12 @@ impl Env {
         }
         let (nodes, features) = (problem.stepper.grid().count() as f64, problem.swarm.features());
         let seen = features.patch.count() as f64 / if features.shared { agents as f64 } else { 1.0 };
-        let each = 12.0 * nodes + agents as f64 * (2.0 * seen + 500.0);
-        memory::afford(&format!("{instances} episodes of {agents} agents"), size_of::<Real>() as f64 * instances as f64 * each)?;
+        let [step, once] = problem.stepper.room().map(|numbers| numbers as f64);
+        let each = 12.0 * nodes + step + agents as f64 * (2.0 * seen + 500.0);
         let fit = (TOGETHER.1 / problem.stepper.grid().count()).clamp(1, TOGETHER.0);
         let together = fit.min(instances.div_ceil(threads.count()));
+        let numbers = instances as f64 * each + instances.div_ceil(together) as f64 * once;
+        memory::afford(&format!("{instances} episodes of {agents} agents"), size_of::<Real>() as f64 * numbers)?;
         let sizes = (0..instances).step_by(together).map(|first| together.min(instances - first));
         Ok(Self {
             together,

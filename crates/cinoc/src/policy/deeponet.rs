@@ -231,6 +231,12 @@ impl Policy for Network {
         layer(after + 1, head).into()
     }
 
+    fn room(&self, agents: usize) -> usize {
+        let numbers = |layers: &[Layer]| -> usize { layers.iter().map(|layer| 2 * layer.outputs * layer.times).sum() };
+        let (branch, rest) = self.layers.split_at(self.branch);
+        numbers(branch).saturating_mul(if self.shared { 1 } else { agents }).saturating_add(numbers(rest).saturating_mul(agents))
+    }
+
     fn flops(&self, agents: usize) -> usize {
         let flops =
             |layers: &[Layer]| -> usize { layers.iter().map(|layer| 2 * layer.inputs * layer.outputs * layer.times).sum() };

@@ -83,6 +83,11 @@ pub trait Policy: Send + Sync {
     /// [`assert_replayable`](crate::env::assert_replayable) catches a policy that breaks this.
     fn act<'t>(&self, theta: &Leaves<'t>, seen: &Observation<'t>, context: &Context<'t>) -> Decision<'t>;
 
+    /// Numbers that one decision of all agents of an instance goes through, roughly; for estimates of memory.
+    fn room(&self, _agents: usize) -> usize {
+        0
+    }
+
     /// Multiplications and additions of one decision of all agents of an instance, counted twice as usual; for reports.
     fn flops(&self, _agents: usize) -> usize {
         0

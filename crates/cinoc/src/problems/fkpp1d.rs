@@ -14,7 +14,7 @@ settings! {
     /// The Fisher–KPP equation on an interval.
     pub struct Physics {
         /// Nodes of the grid, both walls included.
-        nodes: usize = 5..=2048,
+        nodes: usize = 4..=2048,
         /// Length of the interval.
         length: f64 = 1e-3..=1e3,
         /// Diffusivity ν.
@@ -73,7 +73,8 @@ impl Definition for Fkpp1d {
     }
 
     fn check(&self) -> Result<(), Error> {
-        window_fits(self.observe.window, self.physics.length)
+        window_fits(self.observe.window, self.physics.length)?;
+        self.data.check(self.physics.nodes, self.physics.length)
     }
 
     fn build(&self) -> Problem {

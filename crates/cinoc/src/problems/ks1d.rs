@@ -81,7 +81,8 @@ impl Definition for Ks1d {
 
     fn bytes(&self) -> f64 {
         let states = self.data.train_states.max(self.data.validation_states).max(self.data.test_states);
-        size_of::<Real>() as f64 * states as f64 * self.physics.nodes as f64
+        // Beside the states, tables and working space of the transforms, sixteen fields at a time.
+        size_of::<Real>() as f64 * (states as f64 + 350.0) * self.physics.nodes as f64
     }
 
     fn build(&self) -> Problem {

@@ -109,6 +109,10 @@ impl Checkpoint {
         }
         let best_update: usize = file.number("best_update")?;
         let score = f64::from_bits(file.number("best_score_bits")?);
+        let (update, adam_steps): (usize, u64) = (file.number("update")?, file.number("adam_steps")?);
+        if adam_steps != update as u64 || best_update > update {
+            return Err(file.bad(format!("it counts {update} updates, {adam_steps} steps of Adam, the best after {best_update}")));
+        }
         let curves = Curves {
             metrics_bytes: file.number("metrics_bytes")?,
             events: file.text("events")?.to_owned(),
@@ -119,8 +123,8 @@ impl Checkpoint {
             preset: file.text("preset")?.to_owned(),
             seed: file.number("seed")?,
             curves,
-            update: file.number("update")?,
-            adam_steps: file.number("adam_steps")?,
+            update,
+            adam_steps,
             best: (best_update > 0).then_some((score, best_update)),
             vectors,
         })
@@ -194,6 +198,10 @@ mod tests {
         let other = if DTYPE == Dtype::F32 { Dtype::F64 } else { Dtype::F32 };
         let text = complaint(|_, tensors| (tensors[1].1, tensors[1].3) = (other, vec![0; 8 * other.bitsize() / 8]));
         assert!(text.contains(&format!("adam.mean is in {other:?}")), "{text}");
+        for (key, value) in [("adam_steps", u64::MAX.to_string()), ("update", "1".into()), ("best_update", "4".into())] {
+            let text = complaint(|facts, _| drop(facts.insert(key, value)));
+            assert!(text.contains("steps of Adam"), "{text}");
+        }
         let text = complaint(|facts, _| drop(facts.insert("kind", "best".into())));
         assert!(text.contains("it is a model"), "{text}");
     }

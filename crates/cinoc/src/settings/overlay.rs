@@ -2,6 +2,7 @@
 
 use super::{Rule, Setting};
 use crate::Error;
+use crate::error::shortened;
 use toml::{Table, Value};
 
 /// Changes: a table read from a file, or single `key=value` pairs.
@@ -14,7 +15,7 @@ impl Overlay {
     /// All keys of a TOML text; `place` names it in errors.
     pub fn from_toml(text: &str, place: &str) -> Result<Self, Error> {
         let mut changes = Vec::new();
-        flatten("", parse(text, place)?, &mut changes);
+        parse(text, place)?.into_iter().for_each(|(key, value)| flatten(key, value, &mut changes));
         Ok(Self { changes })
     }
 
@@ -25,14 +26,14 @@ impl Overlay {
         Ok(overlay)
     }
 
-    /// Adds one `key=value`; a value that is not TOML is taken as text.
+    /// Adds one `key=value`; a value that is not TOML is taken as text, and a table is a value for each of its keys.
     pub fn set(&mut self, pair: &str) -> Result<(), Error> {
         let (key, value) = pair
             .split_once('=')
             .ok_or_else(|| Error::bad("--set", format!("{pair:?}"), "key=value, for example --set train.updates=200"))?;
         let (key, value) = (key.trim(), value.trim());
         let parsed = format!("x = {value}").parse::<Table>().ok().and_then(|mut t| t.remove("x"));
-        self.changes.push((key.to_owned(), parsed.unwrap_or_else(|| Value::String(value.to_owned()))));
+        flatten(key.to_owned(), parsed.unwrap_or_else(|| Value::String(value.to_owned())), &mut self.changes);
         Ok(())
     }
 
@@ -53,13 +54,16 @@ impl Overlay {
     pub fn apply(&self, tree: &mut Table, table: &[Setting]) -> Result<(), Error> {
         for (key, value) in &self.changes {
             let Some(rule) = find(table, key) else {
-                return Err(Error::UnknownKey { key: key.clone(), hint: hint(key, table) });
+                return Err(Error::UnknownKey { key: shortened(key), hint: hint(key, table) });
             };
             let value = in_type(value, rule);
             if !rule.allows(&value) {
                 return Err(Error::bad(key, value.to_string(), rule.expected()));
             }
-            *at(tree, key) = value;
+            // An empty section changes nothing; the keys of others have become changes of their own.
+            if !matches!(rule, Rule::Section(_)) {
+                *at(tree, key) = value;
+            }
         }
         Ok(())
     }
@@ -88,18 +92,21 @@ pub(super) fn check(tree: &Table, table: &[Setting], prefix: &str) -> Result<(),
         }
     }
     match tree.keys().find(|key| table.iter().all(|setting| setting.key != key.as_str())) {
-        Some(key) => Err(Error::UnknownKey { key: format!("{prefix}{key}"), hint: hint(&format!("{prefix}{key}"), table) }),
+        Some(key) => {
+            let key = format!("{prefix}{key}");
+            Err(Error::UnknownKey { key: shortened(&key), hint: hint(&key, table) })
+        }
         None => Ok(()),
     }
 }
 
-fn flatten(prefix: &str, table: Table, out: &mut Vec<(String, Value)>) {
-    for (key, value) in table {
-        let path = if prefix.is_empty() { key } else { format!("{prefix}.{key}") };
-        match value {
-            Value::Table(inner) => flatten(&path, inner, out),
-            value => out.push((path, value)),
+/// A value under its whole key; a section as all of its keys.
+fn flatten(path: String, value: Value, out: &mut Vec<(String, Value)>) {
+    match value {
+        Value::Table(inner) if !inner.is_empty() => {
+            inner.into_iter().for_each(|(key, value)| flatten(format!("{path}.{key}"), value, out));
         }
+        value => out.push((path, value)),
     }
 }
 

@@ -3,7 +3,7 @@
 use super::{Acceleration, After, Collision, Effort, Instance, Margin, Obstacle, Reduction, SquaredError, Status, Task};
 use crate::geometry::Disc;
 use crate::random::{Rng, Use};
-use crate::{Real, settings};
+use crate::{Error, Real, settings};
 use cinoc_pde::Grid;
 use cinoc_pde::sampler::GaussianProcess;
 use cinoc_tape::Var;
@@ -27,6 +27,25 @@ settings! {
         target_length: f64 = 1e-3..=1e3,
         /// Training only: share of the instances that start part of the way to the target.
         nearer: f64 = 0.0..=1.0,
+    }
+}
+
+/// Beyond so many nodes along an axis fields have to be smooth.
+const FINE: usize = 384;
+
+/// How many correlation lengths the domain may be long then: few enough waves (about 2.6 each) for their covariance to be taken apart soon.
+const WAVES: f64 = 150.0;
+
+impl TrackingData {
+    /// Refuses fields whose covariance on so many nodes would take minutes to take apart.
+    pub fn check(&self, nodes: usize, length: f64) -> Result<(), Error> {
+        for (key, value) in [("data.start_length", self.start_length), ("data.target_length", self.target_length)] {
+            let least = length / WAVES;
+            if nodes > FINE && value < least {
+                return Err(Error::bad(key, value.to_string(), format!("{least} or more on more than {FINE} nodes")));
+            }
+        }
+        Ok(())
     }
 }
 

@@ -91,7 +91,7 @@ impl Trainer {
     /// A fresh run whose shards may be spread over several processes.
     pub fn with_sum(parts: Parts, seed: u64, threads: Threads, sum: Box<dyn Sum>) -> Result<Self, Error> {
         let Parts { problem, policy, train } = parts;
-        afford(&problem, &train)?;
+        afford(&problem, &*policy, &train)?;
         let params = policy.init(&mut Rng::new(seed, Stream::Init, 0));
         let (ticks, agents) = (training_ticks(&problem, &train), problem.agents);
         let count = train.batch.div_ceil(train.shard);
@@ -252,17 +252,24 @@ pub fn training_ticks(problem: &Problem, train: &Train) -> usize {
     }
 }
 
-/// Refuses a batch whose mere states do not fit into memory.
-fn afford(problem: &Problem, train: &Train) -> Result<(), Error> {
+/// Bytes that a recorded segment takes beside its numbers.
+const SEGMENT: f64 = 600.0;
+
+/// Refuses a batch whose states and one recorded segment do not fit into memory.
+pub(crate) fn afford(problem: &Problem, policy: &dyn Policy, train: &Train) -> Result<(), Error> {
     let features = problem.swarm.features();
     let (nodes, agents) = (problem.stepper.grid().count() as f64, problem.agents as f64);
     let state = nodes + agents * (problem.swarm.dimensions() + problem.swarm.action_width()) as f64;
     let seen = if features.shared { features.patch.count() as f64 } else { agents * features.patch.count() as f64 };
     let ticks = training_ticks(problem, train);
     let kept = state * ticks.div_ceil(train.segment) as f64;
-    let recorded = (8.0 * nodes + 2.0 * seen + 300.0 * agents) * train.segment.min(ticks) as f64;
+    let [step, once] = problem.stepper.room().map(|numbers| numbers as f64);
+    let tick = 8.0 * nodes + step + 2.0 * seen + 300.0 * agents + policy.room(problem.agents) as f64;
+    let recorded = tick * train.segment.min(ticks) as f64;
     let what = format!("a batch of {} instances with {} agents over {ticks} ticks", train.batch, problem.agents);
-    memory::afford(&what, size_of::<Real>() as f64 * train.batch as f64 * (kept + recorded))
+    let numbers = train.batch as f64 * (kept + recorded);
+    let each_shard = SEGMENT * ticks.div_ceil(train.segment) as f64 + size_of::<Real>() as f64 * once;
+    memory::afford(&what, size_of::<Real>() as f64 * numbers + train.batch.div_ceil(train.shard) as f64 * each_shard)
 }
 
 /// Whether all segments of all shards are kept, and whether what can be computed again is not: the fastest that fits into the memory that may be used.

@@ -32,6 +32,7 @@ mod tests {
     use super::*;
     use crate::check::noise;
     use pulp::Simd;
+    use std::f64::consts::TAU;
 
     /// The definition, column by column.
     fn slow(direction: Direction, n: usize, x: &[Real]) -> Vec<Real> {

@@ -86,7 +86,8 @@ impl HeatPlane {
     }
 
     pub fn check(&self) -> Result<(), Error> {
-        window_fits(self.observe.window, self.physics.length)
+        window_fits(self.observe.window, self.physics.length)?;
+        self.data.check(self.physics.nodes, self.physics.length)
     }
 
     /// Several fields and, for random ones, a dense kernel along an axis.
@@ -110,11 +111,12 @@ impl HeatPlane {
     /// Another size, such that an agent costs what it did.
     ///
     /// The width of a push and the window of an agent keep their size in cells: fixed in space, they would touch ever more nodes of a finer
-    /// grid. Agents mind each other within a distance ∝ 1/√agents: fixed, each would have ever more neighbours.
+    /// grid. Agents mind each other within a distance ∝ 1/√agents: fixed, each would have ever more neighbours. On grids with fewer nodes than
+    /// a window has samples, it shows the whole domain.
     pub fn resize(&mut self, agents: usize, nodes: usize) {
         let finer = (self.physics.nodes - 1) as f64 / (nodes.max(2) - 1) as f64;
         self.swarm.sigma *= finer;
-        self.observe.window *= finer;
+        self.observe.window = (self.observe.window * finer).min(self.physics.length);
         self.cost.radius *= (self.swarm.agents as f64 / agents as f64).sqrt();
         (self.swarm.agents, self.physics.nodes) = (agents, nodes);
     }

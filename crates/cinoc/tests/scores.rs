@@ -1,0 +1,204 @@
+//! What trained models compute: the scores of models that come with the program, to the last digit; and what counts when an episode diverges.
+
+use cinoc::evaluate::{Request, report, scores};
+use cinoc::policy::{Context, Decision, Idle, Policy};
+use cinoc::random::Rng;
+use cinoc::run::Model;
+use cinoc::sense::Observation;
+use cinoc::settings::Overlay;
+use cinoc::threads::Threads;
+use cinoc::{Real, Registry};
+use cinoc_tape::{Leaves, Params, Shape};
+use std::path::Path;
+
+fn shipped(name: &str) -> Model {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../models/{name}.safetensors"));
+    Model::read(&Registry::builtin(), &path).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// A row of the published tables: 200 instances of seed 1000.
+#[cfg(not(feature = "f64"))]
+struct Row {
+    mean: f64,
+    std: f64,
+    median: f64,
+    uncontrolled: f64,
+    ratio: f64,
+    measures: &'static [(&'static str, f64)],
+}
+
+#[cfg(not(feature = "f64"))]
+impl Row {
+    /// To the last digit: in single precision a model computes the same bits for ever.
+    fn check(&self, name: &str) {
+        let model = shipped(name);
+        let (problem, policy) = model.build(&Registry::builtin()).expect("a problem");
+        let request = Request::test(problem.agents, 200, 1000);
+        let found = report(&problem, &*policy, &model.params, name, &request, &Threads::new(0).unwrap()).unwrap();
+        assert_eq!(found.diverged, 0);
+        assert_eq!((found.score.mean, found.score.std, found.score.median), (self.mean, self.std, self.median), "{name}");
+        assert_eq!((found.uncontrolled.mean, found.ratio), (self.uncontrolled, self.ratio), "{name}");
+        assert_eq!(found.measures.into_iter().collect::<Vec<_>>(), self.measures, "{name}");
+    }
+}
+
+#[cfg(not(feature = "f64"))]
+#[test]
+fn heat1d() {
+    Row {
+        mean: 0.00009287400394395392,
+        std: 0.0000878305104559844,
+        median: 0.00006456343354907275,
+        uncontrolled: 0.48718904554235387,
+        ratio: 0.00019063237319009034,
+        measures: &[("mse", 0.00009287400394395392)],
+    }
+    .check("heat1d");
+}
+
+#[cfg(not(feature = "f64"))]
+#[test]
+fn fkpp1d() {
+    Row {
+        mean: 0.00002910678398697076,
+        std: 0.00004713300426650954,
+        median: 0.000018195986734939868,
+        uncontrolled: 0.12073736593391061,
+        ratio: 0.00024107519459140158,
+        measures: &[("mse", 0.00002910678398697076)],
+    }
+    .check("fkpp1d");
+}
+
+#[cfg(not(feature = "f64"))]
+#[test]
+fn heat2d() {
+    Row {
+        mean: 0.00007328779744822246,
+        std: 0.00046689861612528506,
+        median: 0.000029029089862473124,
+        uncontrolled: 0.21960456561158087,
+        ratio: 0.0003337262012022469,
+        measures: &[("mse", 0.00003076414083410137), ("mse100", 0.00007328779744822246)],
+    }
+    .check("heat2d");
+}
+
+#[cfg(not(feature = "f64"))]
+#[test]
+fn heat2d_obstacles() {
+    Row {
+        mean: 0.00005209330505927892,
+        std: 0.00021200110979335783,
+        median: 0.000029297321128410197,
+        uncontrolled: 0.21960456561158087,
+        ratio: 0.00023721412582749954,
+        measures: &[
+            ("clearance", 0.06849659979343414),
+            ("mse", 0.00003078948445529403),
+            ("mse100", 0.00005209330505927892),
+            ("violations", 0.0),
+            ("violations_margin", 0.1873427083333327),
+        ],
+    }
+    .check("heat2d_obstacles");
+}
+
+#[cfg(not(feature = "f64"))]
+#[test]
+fn density2d() {
+    Row {
+        mean: 0.00042767155882460645,
+        std: 0.0008770528940209294,
+        median: 0.00013737697614234478,
+        uncontrolled: 0.028258335815124398,
+        ratio: 0.015134350501833463,
+        measures: &[
+            ("mass_drift", 2.7735857197619396e-8),
+            ("mse", 0.00042767155882460645),
+            ("w", 0.004884686117375294),
+            ("w2", 0.012238921892080718),
+        ],
+    }
+    .check("density2d");
+}
+
+/// `ks1d` with actuators strong enough to break it, and states that are soon made.
+fn strong() -> Model {
+    let changes = ["swarm.u_limit=1e6", "data.settle=20", "data.apart=5", "data.test_states=8"];
+    shipped("ks1d").with(&Registry::builtin(), &Overlay::from_pairs(changes).unwrap()).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// No number of a report may look like a good one: words for what is not finite, nothing missing.
+fn plain(report: &cinoc::evaluate::Report) -> serde_json::Value {
+    let json = serde_json::to_value(report).unwrap();
+    fn check(value: &serde_json::Value, path: &str) {
+        match value {
+            serde_json::Value::Null => panic!("{path} is null"),
+            serde_json::Value::Object(inner) => inner.iter().for_each(|(key, value)| check(value, &format!("{path}.{key}"))),
+            _ => {}
+        }
+    }
+    check(&json, "report");
+    json
+}
+
+#[test]
+fn what_diverges_has_the_worst_score() {
+    let model = strong();
+    let (problem, policy) = model.build(&Registry::builtin()).unwrap();
+    let request = Request::test(problem.agents, 6, 1);
+    let threads = Threads::one();
+    let found = report(&problem, &*policy, &model.params, "ks1d", &request, &threads).unwrap();
+    assert_eq!((found.diverged, found.instances), (6, 6));
+    for worst in [found.score.mean, found.score.std, found.score.median, found.ratio, found.ratio_median, found.effort] {
+        assert_eq!(worst, f64::INFINITY, "{found:?}");
+    }
+    assert!(found.measures.values().all(|worst| *worst == f64::INFINITY), "{found:?}");
+    // Left alone the same instances are fine.
+    let free = scores(&problem, &Idle { action_width: 1 }, &Params::default(), &request, &threads).unwrap();
+    assert!(free.diverged == 0 && free.mean(0) == found.uncontrolled.mean && free.mean(0) > 0.5, "{}", free.mean(0));
+    let json = plain(&found);
+    for key in ["mean", "std", "median"] {
+        assert_eq!(json["score"][key], "inf", "{json}");
+    }
+    assert_eq!((&json["ratio"], &json["measures"]["energy_last"]), (&"inf".into(), &"inf".into()), "{json}");
+    assert_eq!(json["uncontrolled"]["mean"].as_f64(), Some(found.uncontrolled.mean));
+}
+
+/// Pushes as hard as it can wherever the field is not zero.
+struct Wild;
+
+impl Policy for Wild {
+    fn shapes(&self) -> Vec<(String, Shape)> {
+        Vec::new()
+    }
+
+    fn init(&self, _: &mut Rng) -> Params {
+        Params::default()
+    }
+
+    fn act<'t>(&self, _: &Leaves<'t>, seen: &Observation<'t>, _: &Context<'t>) -> Decision<'t> {
+        let patch = seen.patch();
+        let shape = patch.shape().with_last(1);
+        (patch.sum_keeping(2).reshape(shape) * 1e6).into()
+    }
+}
+
+/// One bad instance of four: the mean is lost, the median is not, and both are over all four.
+#[test]
+fn one_diverged_episode_is_one_of_all() {
+    let problem = strong().build(&Registry::builtin()).unwrap().0;
+    let wave = |i: usize| (0.3 * i as f64).sin() as Real;
+    let nodes = problem.stepper.grid().count();
+    let zero = vec![0.0; nodes];
+    let starts = vec![zero.clone(), zero.clone(), (0..nodes).map(wave).collect(), zero];
+    let request = Request { starts, ..Request::test(problem.agents, 4, 1) };
+    let found = report(&problem, &Wild, &Params::default(), "wild", &request, &Threads::one()).unwrap();
+    assert_eq!((found.diverged, found.score.mean, found.score.median), (1, f64::INFINITY, 0.0), "{found:?}");
+    let alone = Request { starts: vec![request.starts[2].clone()], instances: 1, ..request };
+    let free = scores(&problem, &Idle { action_width: 1 }, &Params::default(), &alone, &Threads::one()).unwrap();
+    assert!(free.mean(0) > 0.1 && (found.uncontrolled.mean - free.mean(0) / 4.0).abs() < 1e-12, "{found:?}");
+    let json = plain(&found);
+    assert_eq!((&json["score"]["mean"], json["score"]["median"].as_f64()), (&"inf".into(), Some(0.0)), "{json}");
+}
