@@ -68,6 +68,8 @@ fn from_the_list_to_a_picture() {
         checked["sweep"]["points"].as_array().expect("points").iter().map(|point| point["error"].as_f64().expect("a number"));
     assert!(errors.fold(f64::INFINITY, f64::min) < 1e-3, "{checked}");
     good(folder, ["bench", "phases", "--updates", "2", "--json"].into_iter().chain(TINY));
+    let timed = good(folder, ["bench", "phases", "--updates", "2"].into_iter().chain(TINY));
+    assert!(timed.contains("one update") && !timed.contains("inf"), "{timed}");
     assert!(good(folder, ["data", "phases"]).contains("drawn when they are needed"));
 }
 

@@ -74,12 +74,18 @@ impl Args {
         say!("  one update           {update:8.1} ms   (fastest {:.1})", least(&timing.update))?;
         say!("  the cost alone       {forward:8.1} ms   (an update takes {:.2} times as long)", update / forward)?;
         say!("  bare equation        {:8.2} million steps per second", timing.steps_per_second / 1e6)?;
-        say!("  network arithmetic   {:8.2} GFLOP per update, if every layer sees everything in every tick", timing.flops / 1e9)?;
-        say!(
-            "  this machine's peak  {:8.0} GFLOP/s: {floor:.1} ms for that; an update takes {:.1} times as long",
-            timing.peak / 1e9,
-            update / floor
-        )?;
+        // A policy need not say what it costs.
+        if timing.flops > 0.0 {
+            say!(
+                "  network arithmetic   {:8.2} GFLOP per update, if every layer sees everything in every tick",
+                timing.flops / 1e9
+            )?;
+            say!(
+                "  this machine's peak  {:8.0} GFLOP/s: {floor:.1} ms for that; an update takes {:.1} times as long",
+                timing.peak / 1e9,
+                update / floor
+            )?;
+        }
         Ok(())
     }
 }
