@@ -17,7 +17,7 @@ LIMITS = {
     "fkpp1d": "Knows where it is, and nothing of its neighbours.",
     "heat2d": "Agents divide their pushes by how crowded their place is (`swarm.crowd`), for which they need the places and deaths of neighbours up to 0.37 away. They hardly move.",
     "heat2d_obstacles": "Agents divide their pushes by how crowded their place is, for which they need the places and deaths of neighbours up to 0.37 away. The safety layer keeps them out of the "
-                        "discs, not out of the margin of 0.08 around these, where some spend a fifth of their time. With 256 and more they start nearer to each other than the cost's 0.08.",
+                        "discs, not out of the margin of 0.08 around these, where they spend 17 to 19 % of their time. With 256 and more they start nearer to each other than the cost's 0.08.",
     "ks1d": "Agents divide their pushes by how crowded their place is (neighbours up to 2.45 away, 22 % of the ring). Fewer than seven agents on this ring leave a growing wave that no agent feels. "
             "The range is that of the mean energy; at the last tick seven agents leave far more than eight.",
     "ks2d": "Agents divide their pushes by how crowded their place is (neighbours up to 5.9 away, 11 % of the torus). Stands on the most even lattice, not on the paper's square one. "
@@ -41,6 +41,11 @@ def facts(path):
     return json.loads(json.loads(raw[8:8 + length])["__metadata__"]["cinoc"])
 
 
+def times(factor):
+    """A factor, to two digits."""
+    return f"{factor:.0f}" if factor >= 10 else f"{factor:.1f}"
+
+
 def within(shares, trained):
     """The smallest and largest number of agents tried such that all between are within 250 %."""
     low = high = trained
@@ -55,6 +60,7 @@ def within(shares, trained):
     return low, high
 
 
+scored = json.loads((top / "results" / "shipped" / "origin.json").read_text())["commit"]
 for problem, (commit, seconds) in ORIGIN.items():
     own = facts(top / "models" / f"{problem}.safetensors")
     config = tomllib.loads(own["config"])
@@ -67,16 +73,19 @@ for problem, (commit, seconds) in ORIGIN.items():
     shares = {m: float(r["ratio"]) / base(r["instances"])["ratio"] for m, r in others.items()}
     low, high = within(shares, trained)
     counts = sorted(others)
-    die = "; ".join(f"{f['dead']} of {trained} dead from tick {f['dead_from']}: {f['score']['mean']:.2e}, {f['ratio'] / best['ratio']:.2g} times as much" for f in fail)
+    few = [m for m in counts if others[m]["instances"] < best["instances"]]
+    fewer = f", `cinoc eval {problem} --agents {','.join(map(str, [trained, *few]))} --instances {others[few[0]]['instances']}`" if few else ""
+    start = f", `cinoc eval {problem} --fail 0.3 --fail-at 0`" if problem in CHAOTIC else ""
+    die = "; ".join(f"{f['dead']} of {trained} dead from tick {f['dead_from']}: {f['score']['mean']:.2e}, {times(f['ratio'] / best['ratio'])} times as much" for f in fail)
     shared = " All seeds of that commit shared one set of states to train on." if problem in CHAOTIC else ""
     text = [f"# {problem}", "", f"A policy for `{problem}`, trained with {trained} agents (seed {seed}).", "",
             f"- **Trained** by `cinoc train {problem} --seed {seed}` at commit {commit}, {seconds} s on two cores of an Intel Xeon virtual machine; the parameters are those after "
             f"{own['update']} of {config['train']['updates']} updates, the best on validation instances.{shared} Of three seeds it was the median on seed 1000.",
-            f"- **Score** on {best['instances']} held-out instances of seed 1000: mean {best['score']['mean']:.2e}, median {best['score']['median']:.2e}, standard deviation {best['score']['std']:.2e}; "
+            f"- **Score** on {best['instances']} held-out instances of seed 1000, at commit {scored} like all figures here: mean {best['score']['mean']:.2e}, median {best['score']['median']:.2e}, standard deviation {best['score']['std']:.2e}; "
             f"uncontrolled {best['uncontrolled']['mean']:.3g}; ratio {best['ratio']:.2e} (95 % by bootstrap: {best['ratio_95'][0]:.2e} to {best['ratio_95'][1]:.2e}).",
             f"- **Deaths** (30 %, rounded to whole agents): {die}.",
             f"- **Agents**: from {low} to {high} the ratio is at most 2.5 times that of {trained}.",
-            f"- **Again**: `cinoc eval {problem} --agents {','.join(map(str, counts))}` and `cinoc eval {problem} --fail 0.3`.", "",
+            f"- **Again**: `cinoc eval {problem} --agents {','.join(str(m) for m in counts if m not in few)}`{fewer}, `cinoc eval {problem} --fail 0.3`{start}.", "",
             "Other numbers of agents, without training; percents against the trained number on the same instances:", "",
             "| agents | " + " | ".join(map(str, counts)) + " |", "|---" * (len(counts) + 1) + "|",
             "| instances | " + " | ".join(str(others[m]["instances"]) for m in counts) + " |",
