@@ -3,7 +3,7 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, Once, PoisonError, mpsc};
+use std::sync::{Arc, Mutex, Once, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
 /// Megabytes that the program is told it may use, unless `CINOC_MEMORY_MB` says otherwise.
@@ -16,8 +16,8 @@ pub fn cases(few: u64) -> u64 {
     few * std::env::var("CINOC_FAULTS").ok().and_then(|text| text.parse::<u64>().ok()).unwrap_or(1)
 }
 
-/// A case that takes longer, waiting included, is a hang.
-const HANG: Duration = Duration::from_secs(60);
+/// A case that is still at work after so many looks at it, a second apart, is a hang. Looks, not seconds: a machine may be paused.
+const HANG: usize = 60;
 
 struct Counting;
 
@@ -84,7 +84,8 @@ pub struct Watch {
     since: Instant,
     cases: usize,
     wrong: Vec<String>,
-    now: std::sync::Arc<Mutex<Option<(String, Instant)>>>,
+    /// The case at hand, and how often it was looked at.
+    now: Arc<Mutex<Option<(String, usize)>>>,
     _end: mpsc::Sender<()>,
     dearest: (f64, String),
 }
@@ -92,16 +93,17 @@ pub struct Watch {
 impl Watch {
     pub fn new(kind: &'static str) -> Self {
         prepare();
-        let now = std::sync::Arc::new(Mutex::new(None::<(String, Instant)>));
+        let now = Arc::new(Mutex::new(None::<(String, usize)>));
         let (end, over) = mpsc::channel::<()>();
         let seen = now.clone();
         std::thread::spawn(move || {
             while over.recv_timeout(Duration::from_secs(1)) == Err(mpsc::RecvTimeoutError::Timeout) {
-                if let Some((case, since)) = &*seen.lock().unwrap_or_else(PoisonError::into_inner)
-                    && since.elapsed() > HANG
-                {
-                    eprintln!("{case} hangs");
-                    std::process::exit(1);
+                if let Some((case, looks)) = &mut *seen.lock().unwrap_or_else(PoisonError::into_inner) {
+                    *looks += 1;
+                    if *looks > HANG {
+                        eprintln!("{case} hangs");
+                        std::process::exit(1);
+                    }
                 }
             }
         });
@@ -110,7 +112,7 @@ impl Watch {
 
     /// One case: `Err` says what is wrong. It may work for so many seconds.
     pub fn case(&mut self, name: &str, seconds: f64, work: impl FnOnce() -> Result<(), String>) {
-        *self.now.lock().unwrap() = Some((format!("{}: {name}", self.kind), Instant::now()));
+        *self.now.lock().unwrap() = Some((format!("{}: {name}", self.kind), 0));
         self.cases += 1;
         let before = worked();
         let done = catch_unwind(AssertUnwindSafe(work));
