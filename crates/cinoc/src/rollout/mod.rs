@@ -1,112 +1,17 @@
 //! Episodes with their derivatives: ticks in a row, and the backward sweep through them.
 
 mod batch;
+mod control;
 mod remember;
 mod tick;
 
 pub use batch::{Batch, Beginning};
+pub use control::{Control, Loss, Outcome, Scene, TickCotangents, Wanted};
 pub use tick::{Decide, Given, Inputs, State, tick};
 
-use crate::policy::{Declared, Policy};
+use crate::policy::Declared;
 use crate::{Problem, Real};
-use cinoc_tape::{Adjoints, Memory, Params, Tape, Var, VarId};
-
-/// Who decides in a rollout.
-#[derive(Clone, Copy)]
-pub enum Control<'a> {
-    /// A policy with its parameters.
-    Policy(&'a dyn Policy, &'a Params),
-    /// Given actions in the units of the actuators, `[ticks, batch, agents, k]`. Limits and safety hold for them too.
-    Actions(&'a [Real]),
-}
-
-impl<'a> Control<'a> {
-    fn shared(self) -> &'a [Real] {
-        if let Self::Policy(_, params) = self { params.shared() } else { &[] }
-    }
-
-    fn declared(self) -> Declared {
-        if let Self::Policy(policy, _) = self { policy.declared() } else { Declared::default() }
-    }
-}
-
-/// By what the derivative is wanted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Wanted {
-    /// The parameters of the policy.
-    pub params: bool,
-    /// Given actions.
-    pub actions: bool,
-    /// The field at the start.
-    pub start: bool,
-    /// The positions at the start. For agents that stay in place this gives up what is computed once for all ticks.
-    pub places: bool,
-}
-
-impl Wanted {
-    /// By the parameters alone: what training asks for.
-    pub const PARAMS: Self = Self { params: true, actions: false, start: false, places: false };
-
-    /// By everything.
-    pub const ALL: Self = Self { params: true, actions: true, start: true, places: true };
-
-    /// Whether there will be a backward sweep.
-    pub fn any(self) -> bool {
-        self != Self::default()
-    }
-}
-
-/// How an episode ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
-    /// All ticks were made.
-    Finished,
-    /// A number was no longer finite after this tick (from 1).
-    Diverged {
-        /// Which one.
-        tick: usize,
-    },
-}
-
-/// What an observer of an episode is shown after each tick; tick 0 is the start, without action.
-pub struct Scene<'a> {
-    /// From 0 to `ticks`.
-    pub tick: usize,
-    /// Fields, `[batch, nodes…]`.
-    pub z: &'a [Real],
-    /// Positions, `[batch, agents, d]`.
-    pub xi: &'a [Real],
-    /// Actions, `[batch, agents, k]`; empty at tick 0.
-    pub action: &'a [Real],
-}
-
-/// Cotangents of an own loss after one tick, to be filled in; all zero at first.
-pub struct TickCotangents<'a> {
-    /// From 1 to `ticks`.
-    pub tick: usize,
-    /// Of the fields, `[batch, nodes…]`.
-    pub z: &'a mut [Real],
-    /// Of the positions, `[batch, agents, d]`.
-    pub xi: &'a mut [Real],
-    /// Of the actions as they were carried out, `[batch, agents, k]`.
-    pub action: &'a mut [Real],
-}
-
-/// What the gradient is of.
-#[derive(Default)]
-pub struct Loss<'a> {
-    /// Weight of the sum over instances of the cost.
-    pub cost: f64,
-    /// An own loss on the trajectory beside it: called for every tick, from the last to the first, for its cotangents. Needs segments of one tick.
-    pub own: Option<&'a mut dyn FnMut(&mut TickCotangents)>,
-}
-
-impl Loss<'_> {
-    /// `share` times the sum over instances of the cost.
-    pub fn cost(share: f64) -> Self {
-        Self { cost: share, own: None }
-    }
-}
+use cinoc_tape::{Adjoints, Memory, Tape, Var, VarId};
 
 /// Parts of a state: field, positions, previous action, memory.
 const PARTS: usize = 4;
