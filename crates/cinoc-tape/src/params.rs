@@ -125,11 +125,21 @@ impl<'t> Leaves<'t> {
         self.tape.parameter(p.start, p.shape, self.train)
     }
 
+    /// The layer whose weights are piece `i`, without biases.
+    pub fn linear(&self, i: usize) -> Layer<'t> {
+        let outputs = self.params.pieces[i].shape.last();
+        self.with_bias(i, self.tape.zeros([outputs]))
+    }
+
     /// The layer whose weights are piece `i` and whose biases are piece `i + 1`.
     pub fn layer(&self, i: usize) -> Layer<'t> {
+        self.with_bias(i, self.get(i + 1))
+    }
+
+    fn with_bias(&self, i: usize, b: Var<'t>) -> Layer<'t> {
         let p = &self.params.pieces[i];
         let &[rows, columns] = p.shape.sizes() else { panic!("{} is no matrix: {:?}", p.name, p.shape) };
         let w_t = self.tape.parameter(self.params.length + p.start, [columns, rows], false);
-        Layer { w: self.get(i), w_t, b: self.get(i + 1) }
+        Layer { w: self.get(i), w_t, b }
     }
 }

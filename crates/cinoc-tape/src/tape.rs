@@ -1,9 +1,9 @@
 //! The tape: records operations in the order they are computed.
 
 use crate::node::{Home, Node, VarId};
-use crate::op::{MAX_INPUTS, Recorded};
+use crate::op::{Activation, Dense, MAX_INPUTS, Recorded};
 use crate::value_numbering::Expression;
-use crate::{Memory, Real, Shape, Var};
+use crate::{Layer, Memory, Real, Shape, Var};
 use std::cell::RefCell;
 
 /// Records operations into a [`Memory`], reading parameters from a slice that is shared by many tapes.
@@ -102,6 +102,19 @@ impl<'p> Tape<'p> {
         assert!(ours, "{}: a variable of another tape; all inputs must be on the tape that records", op.op().name());
         let ids = inputs.map(|v| v.id());
         self.var(self.memory.borrow_mut().record(self.shared, op, &ids))
+    }
+
+    /// A network layer on several inputs side by side, as if joined along the last axis.
+    pub fn dense<'t, const N: usize>(&'t self, x: [Var<'t>; N], layer: Layer<'t>, activation: Activation) -> Var<'t> {
+        const { assert!(N > 0 && N + 3 <= MAX_INPUTS) };
+        let inputs: usize = x.iter().map(|x| x.shape().last()).sum();
+        let wanted = layer.w.shape();
+        assert_eq!(inputs, wanted.rows(), "dense: {N} inputs of {inputs} numbers together, weights {wanted:?}");
+        let mut ids = [layer.w.id(); MAX_INPUTS];
+        let all = [layer.w, layer.b, layer.w_t].into_iter().chain(x);
+        ids.iter_mut().zip(all).for_each(|(id, x)| *id = x.id());
+        let op = Dense { activation, first: 0 };
+        self.var(self.memory.borrow_mut().record(self.shared, op.into(), &ids[..N + 3]))
     }
 
     pub(crate) fn detach(&self, id: VarId) -> Var<'_> {

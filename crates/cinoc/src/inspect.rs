@@ -52,9 +52,16 @@ pub fn parts(problem: &Problem) -> Vec<(&'static str, f64)> {
         ),
         (
             "observe",
-            error(vec![(f, z.clone()), (f, target.clone()), (x, xi.clone())], &|v| swarm.observe(v[0], v[1], v[2]).patch()),
+            error(vec![(f, z.clone()), (f, target.clone()), (x, xi.clone())], &|v| {
+                swarm.observe(v[0], v[1], v[2], v[0].tape().constant([size, agents], &alive)).patch()
+            }),
         ),
-        ("position", error(vec![(f, z), (f, target), (x, xi)], &|v| swarm.observe(v[0], v[1], v[2]).position())),
+        (
+            "position",
+            error(vec![(f, z), (f, target), (x, xi)], &|v| {
+                swarm.observe(v[0], v[1], v[2], v[0].tape().constant([size, agents], &alive)).position()
+            }),
+        ),
     ]
 }
 

@@ -23,6 +23,8 @@ pub enum Stream {
     Noise = 8,
     /// Resamples of bootstrap intervals.
     Bootstrap = 9,
+    /// How many agents a shard of training instances has.
+    Cardinality = 10,
 }
 
 /// What instances are for: training may draw them differently, scores never do, and no two uses share one.

@@ -47,14 +47,44 @@ settings! {
         checkpoint_every: usize = 1..=100_000_000,
         /// Every second instance is the one before it with the sign of both fields changed: less noise where the equation does not care about the sign.
         mirror: bool = (),
+        /// Numbers of agents to train with, one drawn for each shard; a number that stands there twice is drawn twice as often. Empty: the problem's own.
+        #[absent = Vec::new()]
+        agents: Vec<usize> = (0..=64, 1..=100_000),
+        /// Ticks that a decision holds for in training; in use every tick has its own. Halves the cost of an episode where it is 2.
+        #[absent = 1]
+        hold: usize = 1..=100,
         /// Agents start up to this far from their regular place.
         start_jitter: f64 = 0.0..=1e6,
+        /// Share of the instances whose agents start in a part of the domain, not all over it.
+        #[absent = 0.0]
+        clustered: f64 = 0.0..=1.0,
+        /// Share of the instances whose agents start anywhere, independently.
+        #[absent = 0.0]
+        scattered: f64 = 0.0..=1.0,
+        /// Share of the instances in which agents die, all at one moment of the episode.
+        #[absent = 0.0]
+        deaths: f64 = 0.0..=1.0,
+        /// Share of those in which neighbours die, two to four in ten; in the others each agent dies with a chance of 0.3.
+        #[absent = 0.0]
+        blocks: f64 = 0.0..=1.0,
         /// Chance of each agent to be dead in a training instance.
         dropout: f64 = 0.0..=1.0,
         /// The strength of all pushes of an instance is drawn between these two factors, evenly in the logarithm.
         strength: [f64; 2] = 1e-3..=1e3,
         /// Share of the instances whose strength is drawn; the others have 1.
         strength_share: f64 = 0.0..=1.0,
+        /// The strength of each agent differs from that by up to this much in the logarithm.
+        #[absent = 0.0]
+        strength_each: f64 = 0.0..=10.0,
+        /// With more agents than the problem has, pushes are up to this many times stronger: what even more agents would do.
+        #[absent = 1.0]
+        strength_many: f64 = 1.0..=1e3,
+        /// Numbers of agents to validate with; the geometric mean of the scores counts. Empty: the problem's own.
+        #[absent = Vec::new()]
+        validate_agents: Vec<usize> = (0..=16, 1..=100_000),
+        /// Share of the problem's own agents that die halfway in one more validation; 0: there is none.
+        #[absent = 0.0]
+        validate_fail: f64 = 0.0..=1.0,
         /// Instances worked on together by one thread. Changes the rounding, not the mathematics; the number of threads changes neither.
         shard: usize = 1..=65_536,
         /// Ticks recorded as one piece of the backward pass.
@@ -83,10 +113,20 @@ impl Default for Train {
             validate_instances: 64,
             checkpoint_every: 10,
             mirror: false,
+            agents: vec![],
+            hold: 1,
             start_jitter: 0.0,
+            clustered: 0.0,
+            scattered: 0.0,
+            deaths: 0.0,
+            blocks: 0.0,
             dropout: 0.0,
             strength: [1.0, 1.0],
             strength_share: 1.0,
+            strength_each: 0.0,
+            strength_many: 1.0,
+            validate_agents: vec![],
+            validate_fail: 0.0,
             shard: 8,
             segment: 1,
             memory_mb: 1024,

@@ -1,11 +1,11 @@
 //! The problems and policies a program knows.
 
 use crate::error::shortened;
-use crate::policy::{DeepONet, Policy, PolicyDefinition, Uncontrolled};
+use crate::policy::{DeepONet, Policy, PolicyDefinition, Recurrent, Uncontrolled};
 use crate::problem::{Definition, Explanation, Preset, Problem};
 use crate::problems::{Density2d, Fkpp1d, Heat1d, Heat2d, Heat2dObstacles, Ks1d, Ks2d, Turbulence2d};
 use crate::recipe::{Train, section};
-use crate::settings::{Config, Kind, Overlay, Rule, Setting, Settings, distance};
+use crate::settings::{Config, Kind, Overlay, Rule, Setting, Settings, distance, fill};
 use crate::{Error, memory};
 use std::sync::Arc;
 use toml::{Table, Value};
@@ -104,6 +104,7 @@ impl Registry {
             .problem::<Turbulence2d>()
             .problem::<Density2d>()
             .policy::<DeepONet>()
+            .policy::<Recurrent>()
             .policy::<Uncontrolled>()
     }
 
@@ -193,11 +194,12 @@ impl Registry {
     /// Every key of a problem with this kind of policy.
     fn table(&self, problem: &ProblemEntry, policy: &PolicyEntry) -> Vec<Setting> {
         let kinds = self.policies().collect();
-        let mut inner = vec![Setting { key: "kind", about: "Which kind of policy.".into(), rule: Rule::Word(kinds) }];
+        let own = |key, about: &str, rule| Setting { key, about: about.into(), rule, absent: None };
+        let mut inner = vec![own("kind", "Which kind of policy.", Rule::Word(kinds))];
         inner.extend((policy.table)());
         let mut table = (problem.table)();
-        table.push(Setting { key: POLICY, about: policy.about.into(), rule: Rule::Section(inner) });
-        table.push(Setting { key: TRAIN, about: "How it is trained.".into(), rule: <Train as Kind>::rule(()) });
+        table.push(own(POLICY, policy.about, Rule::Section(inner)));
+        table.push(own(TRAIN, "How it is trained.", <Train as Kind>::rule(())));
         table
     }
 
@@ -237,9 +239,11 @@ impl Registry {
 
     /// Reads a complete configuration as [`Config::to_toml`] wrote it; `place` names it in errors.
     pub fn read(&self, text: &str, place: &str) -> Result<Config, Error> {
-        let (name, tree) = Config::parse(text, place)?;
+        let (name, mut tree) = Config::parse(text, place)?;
         let entry = self.entry(&name)?;
-        let config = Config::new(&name, tree.clone(), &self.table(entry, self.policy_entry(kind(&tree))?))?;
+        let table = self.table(entry, self.policy_entry(kind(&tree))?);
+        fill(&mut tree, &table);
+        let config = Config::new(&name, tree, &table)?;
         (entry.check)(config.tree())?;
         Ok(config)
     }

@@ -20,7 +20,7 @@ fn grids() -> [Grid; 4] {
 }
 
 fn window(points: usize, window: f64) -> Window {
-    Window { points, window, gain: 1.0, through_position: true, position: true }
+    Window::new(points, window)
 }
 
 /// From small to the largest, on both sides, near the ends of domains and where numbers are sparser than nodes.
@@ -42,7 +42,8 @@ fn views_and_forces_at_any_place() {
             let sight = Sight::around(&grid, &window(points, width * grid.lengths[0] as f64));
             let point = vec![(Shape::new(&field), noise(grid.count(), 1)), (Shape::new(&[1, agents, d]), xi.clone())];
             let numbers = sight.features().patch.count() * agents;
-            let (seen, _) = pull_back(&point, &|v| sight.observe(v[0], v[0] * 0.0, v[1]).patch(), Some(&vec![1.0; numbers]));
+            let (seen, _) =
+                pull_back(&point, &|v| sight.observe(v[0], v[0] * 0.0, v[1], v[1]).patch(), Some(&vec![1.0; numbers]));
             let finite = |m: &usize| places[*m].is_finite();
             for m in (0..agents).filter(finite) {
                 assert!(
@@ -54,7 +55,7 @@ fn views_and_forces_at_any_place() {
             // The same where agents never move.
             let tape = Tape::new(Memory::default(), &[]);
             let (z, xi) = (tape.zeros(Shape::new(&field)), tape.constant([1, agents, d], &xi));
-            sight.observe(z, z, xi).patch().value();
+            sight.observe(z, z, xi, xi).patch().value();
         }
         for moving in [false, true] {
             for sigma in [0.01, 0.2, 1e30] {

@@ -78,6 +78,7 @@ fn open_loop(problem: &str, group: &'static str, changes: &[&str]) {
         tape.constant(&z0.0[..], &z0.1),
         tape.constant(&target.0[..], &target.1),
         tape.given(&xi0.0[..], &xi0.1),
+        tape.zeros(&xi0.0[..2]),
     );
     golden.compare("obs0", &seen.patch().value());
     // [B, T, …] to [T, B, …] and back.
@@ -279,7 +280,7 @@ fn convolutional_branch() {
             fusion,
             ..DeepONet::default()
         };
-        let features = Features { patch: Patch::Image { height, width, channels }, shared: false, position: shape[1] };
+        let features = Features { patch: Patch::Image { height, width, channels }, shared: false, position: shape[1], signal: 0 };
         let policy = config.build(&features, 3).expect("a policy");
         let mut params = policy.init(&mut Rng::new(0, Stream::Init, 0));
         let names: Vec<String> = params.iter().map(|(n, ..)| n.to_owned()).collect();

@@ -9,7 +9,7 @@ use cinoc_tape::{Memory, Tape};
 use std::sync::Arc;
 
 fn looking(points: usize, window: f64) -> Window {
-    Window { points, window, gain: 1.5, through_position: true, position: true }
+    Window { gain: 1.5, ..Window::new(points, window) }
 }
 
 fn see(grid: &Grid, settings: &Window, z: &[Real], target: &[Real], xi: &[Real]) -> Vec<Real> {

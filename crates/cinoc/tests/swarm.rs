@@ -21,7 +21,7 @@ use common::{agree, config, parts, problem};
 use std::sync::Arc;
 
 fn looking(points: usize, window: f64, gain: f64) -> Window {
-    Window { points, window, gain, through_position: true, position: true }
+    Window { gain, ..Window::new(points, window) }
 }
 
 fn positions(count: usize, seed: u64) -> Vec<Real> {
@@ -239,7 +239,7 @@ fn the_dead_neither_push_nor_move() {
     let action = problem.swarm.saturate(raw, tape.constant([1, 3], &[1.0, 0.0, 1.0]));
     assert_eq!(&action.value()[2..4], &[0.0, 0.0]);
     let (z, xi) = (tape.zeros([1, 100]), tape.constant([1, 3, 1], &[0.2, 0.5, 0.8]));
-    let given = Given { start: z, target: tape.zeros([1, 100]), strength: tape.constant([1, 3], &[1.0, 0.0, 1.0]) };
+    let given = Given { start: z, target: tape.zeros([1, 100]), strength: tape.constant([1, 3], &[1.0, 0.0, 1.0]), hold: 1 };
     let state = State { z, xi, previous: tape.zeros([1, 3, 2]), memory: None };
     let state = tick(&problem, Decide::Action(action), state, given, &mut |_| {});
     let moved = state.xi.value();
@@ -259,7 +259,7 @@ fn agents_are_interchangeable() {
     let theta = params.leaves(&tape, false);
     let (z, target) = (tape.constant([1, 100], &positions(100, 1)), tape.constant([1, 100], &positions(100, 2)));
     let act = |xi: &[Real]| {
-        let seen = problem.swarm.observe(z, target, tape.constant([1, 3, 1], xi));
+        let seen = problem.swarm.observe(z, target, tape.constant([1, 3, 1], xi), tape.constant([1, 3], &[1.0; 3]));
         policy.act(&theta, &seen, &Context::default()).raw.value()
     };
     let (a, b) = (act(&[0.2, 0.5, 0.9]), act(&[0.9, 0.2, 0.5]));

@@ -43,7 +43,7 @@ impl Definition for Phases {
         let settings = Self {
             physics: Physics { epsilon: 1e-3, dt: 0.05, ticks: 80 },
             swarm: Static { crowd: 1.5, ..Static::new(16, 0.04, 4.0) },
-            observe: Window { points: 8, window: 0.12, gain: 1.0, through_position: true, position: false },
+            observe: Window { position: false, ..Window::new(8, 0.12) },
             task: Hold { waves: 3, effort: 1e-4 },
         };
         (settings, Recipe::new(LinearIntegral::preset(), Train { updates: 80, rate: 2e-2, half_life: 20.0, ..Train::default() }))

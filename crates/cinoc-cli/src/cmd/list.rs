@@ -50,10 +50,10 @@ fn explain(registry: &Registry, config: &Config) -> Result<()> {
     say!("# It does: {}", explanation.acts)?;
     say!("# Score: {}\n", explanation.score)?;
     say!("problem = {:?}", config.problem())?;
-    for Setting { key, about, rule } in registry.settings(config)? {
+    for Setting { key, about, rule, .. } in registry.settings(config)? {
         let (Rule::Section(inner), Some(section)) = (rule, config.get(key)) else { continue };
         say!("\n# {about}\n[{key}]")?;
-        for Setting { key, about, rule } in inner {
+        for Setting { key, about, rule, .. } in inner {
             let value = section.get(key).map_or_else(String::new, ToString::to_string);
             say!("# {about} ({})", meaning(&rule))?;
             say!("{key} = {value}")?;

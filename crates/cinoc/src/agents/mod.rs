@@ -83,9 +83,9 @@ impl Swarm {
         }
     }
 
-    /// What each agent sees.
-    pub fn observe<'t>(&self, z: Var<'t>, target: Var<'t>, xi: Var<'t>) -> Observation<'t> {
-        self.sense.observe(z, target, xi)
+    /// What each agent sees; the dead, whose strength is 0, are not seen by others.
+    pub fn observe<'t>(&self, z: Var<'t>, target: Var<'t>, xi: Var<'t>, strength: Var<'t>) -> Observation<'t> {
+        self.sense.observe(z, target, xi, strength)
     }
 
     /// Each agent's strength given where all of them are.

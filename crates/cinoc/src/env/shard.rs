@@ -246,7 +246,7 @@ impl Shard {
             let (field, rank) = field_shape(problem, size);
             let [z, target] = [&e.z, &e.target].map(|x| tape.given(&field[..rank], x));
             let xi = tape.given([size, agents, problem.swarm.dimensions()], &e.xi);
-            let seen = problem.swarm.observe(z, target, xi);
+            let seen = problem.swarm.observe(z, target, xi, tape.given([size, agents], &e.strength));
             seen.patch().read(|values| view.copy_from_slice(values));
             seen.position().read(|values| position.copy_from_slice(values));
         }
@@ -356,7 +356,7 @@ fn record(recorded: &mut Recorded, problem: &Problem, driver: Driver, e: &Episod
             Driver::Actions(_) => Decide::Action(next(&[size, agents, width])),
         };
         let state = State { z, xi, previous, memory };
-        let after = tick(problem, decide, state, Given { start, target, strength }, &mut |term| terms.push(term.id()));
+        let after = tick(problem, decide, state, Given { start, target, strength, hold: 1 }, &mut |term| terms.push(term.id()));
         recorded.after = [Some(after.z), Some(after.xi), Some(after.previous), after.memory].map(|var| var.map(|var| var.id()));
     }
     recorded.model = tape.into_memory();

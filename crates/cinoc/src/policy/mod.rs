@@ -1,9 +1,11 @@
 //! Policies: from what an agent sees to what it does. One policy serves any number of agents.
 
 mod deeponet;
+mod recurrent;
 mod uncontrolled;
 
 pub use deeponet::{DeepONet, Fusion};
+pub use recurrent::Recurrent;
 pub use uncontrolled::{Idle, Uncontrolled};
 
 use crate::random::Rng;
@@ -24,7 +26,7 @@ pub struct Declared {
 }
 
 /// What a policy declared, in one tick.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 pub struct Context<'t> {
     /// What each agent remembers, `[batch, agents, memory]`.
     pub memory: Option<Var<'t>>,
@@ -32,6 +34,15 @@ pub struct Context<'t> {
     pub noise: Option<Var<'t>>,
     /// The share of the episode that is over, `[batch, 1]`.
     pub clock: Option<Var<'t>>,
+    /// Ticks until the next decision.
+    pub hold: usize,
+}
+
+impl Default for Context<'_> {
+    /// Nothing declared, and a decision in every tick.
+    fn default() -> Self {
+        Self { memory: None, noise: None, clock: None, hold: 1 }
+    }
 }
 
 /// What a policy decides in one tick.

@@ -99,6 +99,9 @@ settings! {
         gain: f64 = 1e-6..=1e6,
         /// Whether the derivative flows through the places of a patch's samples (exact), or not (as published).
         through_position: bool = (),
+        /// Unit of length in which an agent is told the gaps to its living neighbours; 0: it is not told.
+        #[absent = 0.0]
+        gaps: f64 = 0.0..=1e6,
     }
 }
 
@@ -145,7 +148,7 @@ impl Definition for Density2d {
             },
             swarm: Blowers { agents: 9, sigma: 0.2, v_limit: 0.8, start_margin: 0.15, crowd: 0.0, crowd_width: 1.0 },
             // Patches: twelve samples along each axis, one cell of the x axis apart.
-            observe: Look { view: See::Field, points: 12, window: 11.0 / 63.0, gain: 1.0, through_position: true },
+            observe: Look { view: See::Field, points: 12, window: 11.0 / 63.0, gain: 1.0, through_position: true, gaps: 0.0 },
             data: BlobData::default(),
             cost: MomentCost::default(),
         };
@@ -202,10 +205,11 @@ impl Definition for Density2d {
             high: [lengths[0] - margin, lengths[1] - margin - headroom],
         };
         let (start, home) = (inside(self.swarm.start_margin, HEADROOM), inside(margin, 0.0));
-        let Look { view, points, window, gain: sharper, through_position } = self.observe;
+        let Look { view, points, window, gain: sharper, through_position, gaps } = self.observe;
+        let window = Window { points, window, gain: sharper, through_position, position: true, target: false, gaps };
         let sight = match view {
-            See::Patch => Sight::around(&grid, &Window { points, window, gain: sharper, through_position, position: true }),
-            See::Field => Sight::whole(&grid, sharper, true),
+            See::Patch => Sight::around(&grid, &window),
+            See::Field => Sight::whole(&grid, sharper, true).with_gaps(&grid, gaps),
         };
         let Blowers { sigma, v_limit, crowd: alone, crowd_width, .. } = self.swarm;
         let real = |corner: [f64; 2]| corner.map(|x| x as Real).to_vec();

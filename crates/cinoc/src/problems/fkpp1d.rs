@@ -4,7 +4,7 @@ use super::common::{Interval, Mobile, tune_line, window_fits};
 use crate::policy::DeepONet;
 use crate::problem::{Definition, Explanation, Preset, Problem};
 use crate::recipe::{Recipe, Train};
-use crate::sense::Window;
+use crate::sense::{Holding, Window};
 use crate::task::{Profile, TrackingCost, TrackingData};
 use crate::{Error, settings};
 use cinoc_pde::equation::FisherKpp;
@@ -80,7 +80,7 @@ impl Definition for Fkpp1d {
     fn build(&self) -> Problem {
         let Physics { nodes, length, nu, rho, dt, ticks } = self.physics;
         let Self { swarm, observe, data, cost, .. } = self;
-        Interval { swarm, observe, data, cost, profile: Profile::Density, ticks, tick_time: dt }
+        Interval { swarm, observe, data, cost, profile: Profile::Density, holding: Holding { nu, rho }, ticks, tick_time: dt }
             .problem(Self::NAME, FisherKpp::new(Grid::walls(nodes, length as Real), nu, rho, dt))
     }
 }

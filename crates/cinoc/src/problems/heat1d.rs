@@ -4,7 +4,7 @@ use super::common::{Interval, Mobile, tune_line, window_fits};
 use crate::policy::DeepONet;
 use crate::problem::{Definition, Explanation, Preset, Problem};
 use crate::recipe::{Recipe, Train};
-use crate::sense::Window;
+use crate::sense::{Holding, Window};
 use crate::task::{Profile, TrackingCost, TrackingData};
 use crate::{Error, settings};
 use cinoc_pde::equation::Heat1d as Equation;
@@ -82,7 +82,7 @@ impl Definition for Heat1d {
     fn build(&self) -> Problem {
         let Physics { nodes, length, nu, dt, ticks } = self.physics;
         let Self { swarm, observe, data, cost, .. } = self;
-        Interval { swarm, observe, data, cost, profile: Profile::Bridge, ticks, tick_time: dt }
+        Interval { swarm, observe, data, cost, profile: Profile::Bridge, holding: Holding { nu, rho: 0.0 }, ticks, tick_time: dt }
             .problem(Self::NAME, Equation::new(Grid::walls(nodes, length as Real), nu, dt))
     }
 }

@@ -1,6 +1,6 @@
 //! `ks1d`: the Kuramoto–Sivashinsky equation on a ring, brought to rest by agents that stay in place.
 
-use super::common::{Rest, States, Static, calm, nodes_fit, states_fit, window_fits};
+use super::common::{Rest, States, Static, calm, nodes_fit, rest_needs_no_view, states_fit, window_fits};
 use crate::policy::DeepONet;
 use crate::problem::{Definition, Explanation, Preset, Problem};
 use crate::random::Rng;
@@ -75,6 +75,7 @@ impl Definition for Ks1d {
 
     fn check(&self) -> Result<(), Error> {
         window_fits(self.observe.window, self.physics.length)?;
+        rest_needs_no_view(&self.observe)?;
         nodes_fit("physics.nodes", self.physics.nodes, 16)?;
         states_fit(&self.data, self.physics.dt)
     }

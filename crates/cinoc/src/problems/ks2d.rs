@@ -1,6 +1,6 @@
 //! `ks2d`: the Kuramoto–Sivashinsky equation on a torus, brought to rest by agents that stay in place.
 
-use super::common::{PlaneStates, Rest, Static, calm, tori, window_fits};
+use super::common::{PlaneStates, Rest, Static, calm, rest_needs_no_view, tori, window_fits};
 use crate::policy::DeepONet;
 use crate::problem::{Definition, Explanation, Preset, Problem};
 use crate::random::Rng;
@@ -98,6 +98,7 @@ impl Definition for Ks2d {
 
     fn check(&self) -> Result<(), Error> {
         window_fits(self.observe.window, self.physics.length)?;
+        rest_needs_no_view(&self.observe)?;
         self.data.check(self.physics.nodes, self.physics.dt)
     }
 

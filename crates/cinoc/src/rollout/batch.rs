@@ -88,6 +88,11 @@ impl Batch {
         self.noise[self.size - 1] = beginning.noise;
     }
 
+    /// From tick `tick` (from 0) on an agent of the last episode does nothing.
+    pub fn kill(&mut self, agent: usize, tick: usize) {
+        self.deaths.push((tick, (self.size - 1) * self.agents + agent));
+    }
+
     /// Adds every agent's strength during tick `tick` (from 0) to the end of `out`.
     pub fn strength_at(&self, tick: usize, out: &mut Vec<Real>) {
         let first = out.len();

@@ -58,7 +58,9 @@ pub struct Rollout {
     pub costs: Vec<f64>,
     /// Cotangents, of the parameters among them.
     bars: Adjoints,
+    /// Decisions of an episode, and the ticks that each holds for.
     ticks: usize,
+    hold: usize,
     segment: usize,
     keep: bool,
     rematerialise: bool,
@@ -85,6 +87,7 @@ impl Rollout {
             costs: Vec::new(),
             bars: Adjoints::default(),
             ticks,
+            hold: 1,
             segment,
             keep,
             rematerialise: false,
@@ -103,6 +106,12 @@ impl Rollout {
     /// The same, but with `yes` recorded ticks keep only what cannot be computed again. The gradient is the same.
     pub fn rematerialise(mut self, yes: bool) -> Self {
         self.rematerialise = yes;
+        self
+    }
+
+    /// The same, but every decision holds for so many ticks; what was said of ticks before is then said of decisions.
+    pub fn hold(mut self, ticks: usize) -> Self {
+        self.hold = ticks;
         self
     }
 
@@ -203,7 +212,7 @@ impl Rollout {
         let Declared { noise, clock, .. } = control.declared();
         self.inputs.clear();
         for tick in self.ticks_of(s) {
-            self.batch.strength_at(tick, &mut self.inputs);
+            self.batch.strength_at(tick * self.hold, &mut self.inputs);
             if noise > 0 {
                 self.batch.noise_at(tick, noise, &mut self.inputs);
             }
@@ -297,7 +306,9 @@ impl Rollout {
                     }
                 };
                 let before = marks.terms.len();
-                state = tick(problem, decide, state, Given { start, target, strength }, &mut |term| marks.terms.push(term.id()));
+                state = tick(problem, decide, state, Given { start, target, strength, hold: self.hold }, &mut |term| {
+                    marks.terms.push(term.id())
+                });
                 let (found, named) = (marks.terms.len() - before, problem.task.terms().len());
                 assert_eq!(found, named, "a task adds as many terms to the cost as it names");
             }

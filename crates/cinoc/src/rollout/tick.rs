@@ -28,6 +28,8 @@ pub struct Given<'t> {
     pub target: Var<'t>,
     /// 1 for each healthy agent, 0 for a dead one, `[batch, agents]`.
     pub strength: Var<'t>,
+    /// Ticks that the decision holds for: 1, but in training, where holding it longer makes episodes cheaper.
+    pub hold: usize,
 }
 
 /// Who decides.
@@ -55,7 +57,7 @@ pub struct Inputs<'t> {
     pub clock: Option<Var<'t>>,
 }
 
-/// One decision: observe, act, hold to limits and to safety, push, step, move, cost. Everything that controls a field calls this.
+/// One decision: observe, act, keep to limits and to safety, push, step, move, cost. Everything that controls a field calls this.
 pub fn tick<'t>(
     problem: &Problem,
     decide: Decide<'_, 't>,
@@ -67,8 +69,9 @@ pub fn tick<'t>(
     // Limits and safety hold for every action, wherever it was decided.
     let (within, memory) = match decide {
         Decide::Policy { policy, theta, inputs: Inputs { noise, clock } } => {
-            let seen = swarm.observe(state.z, given.target, state.xi);
-            let Decision { raw, memory } = policy.act(&theta, &seen, &Context { memory: state.memory, noise, clock });
+            let seen = swarm.observe(state.z, given.target, state.xi, given.strength);
+            let context = Context { memory: state.memory, noise, clock, hold: given.hold };
+            let Decision { raw, memory } = policy.act(&theta, &seen, &context);
             assert_eq!(memory.is_some(), state.memory.is_some(), "a policy returns a memory if and only if it declares one");
             let memory = memory.map(|memory| remember(memory, given.strength));
             (swarm.saturate(raw, swarm.strength(given.strength, state.xi)), memory)
@@ -77,8 +80,10 @@ pub fn tick<'t>(
     };
     let action = swarm.filter(within, state.xi);
     let force = swarm.actuate(action, state.xi);
-    let z = problem.stepper.step(state.z, force);
-    let xi = swarm.advance(state.xi, action);
+    let (mut z, mut xi) = (state.z, state.xi);
+    for _ in 0..given.hold {
+        (z, xi) = (problem.stepper.step(z, force), swarm.advance(xi, action));
+    }
     let Given { start, target, .. } = given;
     problem.task.cost(&After { z, start, target, xi, action, previous: state.previous }, add_cost);
     State { z, xi, previous: action, memory }

@@ -2,6 +2,7 @@
 
 mod channels2d;
 mod directions;
+mod gaps;
 mod linear_view;
 mod nearest;
 mod observation;
@@ -11,8 +12,10 @@ mod observe_field;
 mod position_features;
 mod samples;
 mod sight;
+mod target_view;
 
 pub use directions::Directions;
+pub use gaps::Gaps;
 pub use linear_view::{LinearView, RingView};
 pub use nearest::Nearest;
 pub use observation::Observation;
@@ -21,6 +24,7 @@ pub use observe1d::Observe1d;
 pub use observe2d::Observe2d;
 pub use position_features::PositionFeatures;
 pub use sight::Sight;
+pub use target_view::{Holding, TargetView};
 
 use crate::settings;
 use cinoc_pde::Grid;
@@ -31,8 +35,9 @@ pub trait Sense: Send + Sync {
     /// The kind and the sizes of what is seen.
     fn features(&self) -> Features;
 
-    /// What agents at `xi` (`[batch, agents, d]`) see of a field `z` and its target, `[batch, nodes…]` both.
-    fn observe<'t>(&self, z: Var<'t>, target: Var<'t>, xi: Var<'t>) -> Observation<'t>;
+    /// What agents at `xi` (`[batch, agents, d]`) see of a field `z` and its target, `[batch, nodes…]` both, and of each other; the dead have a
+    /// strength of 0, `[batch, agents]`.
+    fn observe<'t>(&self, z: Var<'t>, target: Var<'t>, xi: Var<'t>, strength: Var<'t>) -> Observation<'t>;
 }
 
 /// What each agent is shown: the kind and the sizes of an [`Observation`].
@@ -44,6 +49,8 @@ pub struct Features {
     pub shared: bool,
     /// Numbers in [`Observation::position`].
     pub position: usize,
+    /// Numbers in [`Observation::signal`].
+    pub signal: usize,
 }
 
 /// What the numbers of a patch are.
@@ -85,10 +92,21 @@ settings! {
         through_position: bool = (),
         /// Whether an agent knows where in the domain it is. If not, a policy can be used on domains of any size.
         position: bool = (),
+        /// Whether an agent also sees the target, and the force that would hold it there.
+        #[absent = false]
+        target: bool = (),
+        /// Unit of length in which an agent is told the gaps to its living neighbours; 0: it is not told.
+        #[absent = 0.0]
+        gaps: f64 = 0.0..=1e6,
     }
 }
 
 impl Window {
+    /// So many samples over so wide a window, of agents that know where they are and nothing else.
+    pub fn new(points: usize, window: f64) -> Self {
+        Self { points, window, gain: 1.0, through_position: true, position: true, target: false, gaps: 0.0 }
+    }
+
     /// The most samples along an axis: their places live on the stack.
     pub const MOST_POINTS: usize = 64;
 

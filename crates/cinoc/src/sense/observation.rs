@@ -9,6 +9,7 @@ use cinoc_tape::{Layer, Var};
 pub struct Observation<'t> {
     view: View<'t>,
     position: Var<'t>,
+    signal: Option<Var<'t>>,
 }
 
 /// What agents see of the field.
@@ -25,17 +26,17 @@ enum View<'t> {
 impl<'t> Observation<'t> {
     /// Each agent sees its own patch, `[batch, agents, features]`; so are features of its position.
     pub fn new(patch: Var<'t>, position: Var<'t>) -> Self {
-        Self { view: View::Each(patch), position }
+        Self { view: View::Each(patch), position, signal: None }
     }
 
     /// All agents of an instance see the same, `[batch, features]`.
     pub fn shared(seen: Var<'t>, position: Var<'t>) -> Self {
-        Self { view: View::Shared(seen), position }
+        Self { view: View::Shared(seen), position, signal: None }
     }
 
     /// Each agent sees its own patch, which need not be computed if only a layer on it is asked for.
     pub fn linear(view: LinearView<'t>, position: Var<'t>) -> Self {
-        Self { view: View::Linear(view), position }
+        Self { view: View::Linear(view), position, signal: None }
     }
 
     /// What is seen, as numbers: of each agent, or of all of an instance where they share it.
@@ -63,7 +64,17 @@ impl<'t> Observation<'t> {
         }
     }
 
-    /// Features of each agent's position, `[batch, agents, features]`.
+    /// The same, with numbers of each agent, `[batch, agents, n]`, that its answer may be proportional to, as to the field.
+    pub fn with_signal(self, signal: Option<Var<'t>>) -> Self {
+        Self { signal, ..self }
+    }
+
+    /// What else an agent's answer may be proportional to; part of the features of its position too.
+    pub fn signal(&self) -> Option<Var<'t>> {
+        self.signal
+    }
+
+    /// Features of each agent's position and of what else it knows, `[batch, agents, features]`.
     pub fn position(&self) -> Var<'t> {
         self.position
     }

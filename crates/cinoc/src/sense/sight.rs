@@ -1,7 +1,9 @@
 //! Views of a field and knowledge of one's place, put together.
 
-use super::{Directions, Features, Nearest, Observation, Observe1d, Observe2d, ObserveField, Patch, PositionFeatures};
-use super::{RingView, Sense, Window};
+use super::{
+    Directions, Features, Gaps, Holding, Nearest, Observation, Observe1d, Observe2d, ObserveField, Patch, PositionFeatures,
+};
+use super::{RingView, Sense, TargetView, Window};
 use crate::geometry::Disc;
 use cinoc_pde::Grid;
 use cinoc_pde::calculus::Moments;
@@ -12,7 +14,14 @@ use std::sync::Arc;
 pub struct Sight {
     view: View,
     position: Arc<PositionFeatures>,
-    more: More,
+    /// Where the nearest disc is.
+    disc: Option<Arc<Nearest>>,
+    /// Where the centroids of the field and of the target are.
+    centroids: Option<(Arc<Moments>, Arc<Directions>)>,
+    /// The target and what holds it.
+    target: Option<TargetView>,
+    /// How far it is to living neighbours.
+    gaps: Option<Arc<Gaps>>,
 }
 
 /// What of the field is seen.
@@ -23,15 +32,6 @@ enum View {
     Plane(Arc<Observe2d>),
     /// All of it, once per instance.
     Whole(Arc<ObserveField>),
-}
-
-/// What an agent knows besides the features of its position.
-enum More {
-    Nothing,
-    /// Where the nearest disc is.
-    Disc(Arc<Nearest>),
-    /// Where the centroids of the field and of the target are.
-    Centroids(Arc<Moments>, Arc<Directions>),
 }
 
 impl Sight {
@@ -49,7 +49,12 @@ impl Sight {
             2 => View::Plane(Arc::new(Observe2d::new(grid, window))),
             d => panic!("agents see on a line or in the plane; a view in {d} dimensions is yet to be written"),
         };
-        Self { view, position: Arc::new(PositionFeatures::of(grid, window.position)), more: More::Nothing }
+        Self::of(grid, view, window.position).with_gaps(grid, window.gaps)
+    }
+
+    fn of(grid: &Grid, view: View, position: bool) -> Self {
+        let position = Arc::new(PositionFeatures::of(grid, position));
+        Self { view, position, disc: None, centroids: None, target: None, gaps: None }
     }
 
     /// All of a plane with walls, once for all agents of an instance; `position`: whether each knows where in it it is.
@@ -58,7 +63,7 @@ impl Sight {
     /// Where [`ObserveField::new`] does.
     pub fn whole(grid: &Grid, gain: f64, position: bool) -> Self {
         let view = View::Whole(Arc::new(ObserveField::new(grid, gain)));
-        Self { view, position: Arc::new(PositionFeatures::of(grid, position)), more: More::Nothing }
+        Self::of(grid, view, position)
     }
 
     /// Each agent also knows how far beyond its `clearance` the nearest disc is, and in which direction.
@@ -66,12 +71,25 @@ impl Sight {
     /// # Panics
     /// Without discs.
     pub fn with_discs(self, discs: &[Disc], clearance: f64) -> Self {
-        Self { more: More::Disc(Arc::new(Nearest::new(discs.to_vec(), clearance))), ..self }
+        Self { disc: Some(Arc::new(Nearest::new(discs.to_vec(), clearance))), ..self }
     }
 
     /// Each agent also knows where the centroids of the field and of its target are.
     pub fn with_centroids(self, grid: &Grid) -> Self {
-        Self { more: More::Centroids(Arc::new(Moments::new(grid)), Arc::new(Directions)), ..self }
+        Self { centroids: Some((Arc::new(Moments::new(grid)), Arc::new(Directions))), ..self }
+    }
+
+    /// Each agent also sees the target and what holds it, if its window says so.
+    ///
+    /// # Panics
+    /// Where [`TargetView::new`] does.
+    pub fn with_target(self, grid: &Grid, window: &Window, holding: Holding) -> Self {
+        Self { target: window.target.then(|| TargetView::new(grid, window.window, holding)), ..self }
+    }
+
+    /// Each agent also knows how far it is to its living neighbours, in this unit; 0: it does not.
+    pub fn with_gaps(self, grid: &Grid, unit: f64) -> Self {
+        Self { gaps: (unit > 0.0).then(|| Arc::new(Gaps::new(grid, unit))), ..self }
     }
 }
 
@@ -82,41 +100,54 @@ impl Sense for Sight {
             View::Plane(plane) => (plane.image(), false),
             View::Whole(field) => (field.image(), true),
         };
-        let more = match self.more {
-            More::Nothing => 0,
-            More::Disc(_) => Nearest::WIDTH,
-            More::Centroids(..) => Directions::COUNT,
-        };
-        Features { patch, shared, position: self.position.count() + more }
+        let target = self.target.as_ref().map_or(0, TargetView::count);
+        let disc = self.disc.as_ref().map_or(0, |_| Nearest::WIDTH);
+        let centroids = self.centroids.as_ref().map_or(0, |_| Directions::COUNT);
+        let gaps = self.gaps.as_ref().map_or(0, |gaps| gaps.count());
+        let position = self.position.count() + disc + centroids + target + gaps;
+        Features { patch, shared, position, signal: centroids + target }
     }
 
-    fn observe<'t>(&self, z: Var<'t>, target: Var<'t>, xi: Var<'t>) -> Observation<'t> {
+    fn observe<'t>(&self, z: Var<'t>, target: Var<'t>, xi: Var<'t>, strength: Var<'t>) -> Observation<'t> {
         let tape = z.tape();
         // The order of these operations is that in which their cotangents add up: another order would round otherwise.
-        let position = || match &self.more {
-            More::Nothing => xi.apply(&self.position),
-            More::Disc(nearest) => xi.apply(&self.position).join(xi.apply(nearest)),
-            More::Centroids(moments, directions) => {
-                let directions = tape.record(directions, [xi, z.apply(moments), target.apply(moments)]);
-                xi.apply(&self.position).join(directions)
+        let more = |seen: &dyn Fn(Var<'t>) -> Observation<'t>| {
+            let mut position = xi.apply(&self.position);
+            let mut signal: Option<Var<'t>> = None;
+            if let Some(nearest) = &self.disc {
+                position = position.join(xi.apply(nearest));
             }
+            let mut both = |x: Var<'t>| {
+                position = position.join(x);
+                signal = Some(signal.map_or(x, |signal| signal.join(x)));
+            };
+            if let Some((moments, directions)) = &self.centroids {
+                both(tape.record(directions, [xi, z.apply(moments), target.apply(moments)]));
+            }
+            if let Some(view) = &self.target {
+                both(view.observe(target, xi));
+            }
+            if let Some(gaps) = &self.gaps {
+                position = position.join(tape.record(gaps, [xi, strength]));
+            }
+            seen(position).with_signal(signal)
         };
         match &self.view {
             View::Line(_, ring) if xi.is_loop_invariant() && ring.fits() => {
                 let view = ring.observe(z, target, xi);
-                Observation::linear(view, position())
+                more(&|position| Observation::linear(view, position))
             }
             View::Line(line, _) => {
                 let patch = tape.record(line, [z, target, xi]);
-                Observation::new(patch, position())
+                more(&|position| Observation::new(patch, position))
             }
             View::Plane(plane) => {
                 let patch = tape.record(plane, [z, target, xi]);
-                Observation::new(patch, position())
+                more(&|position| Observation::new(patch, position))
             }
             View::Whole(field) => {
                 let seen = tape.record(field, [z, target]);
-                Observation::shared(seen, position())
+                more(&|position| Observation::shared(seen, position))
             }
         }
     }

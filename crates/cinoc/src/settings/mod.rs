@@ -9,6 +9,7 @@ mod overlay;
 mod rule;
 
 pub use config::Config;
+pub(crate) use overlay::fill;
 pub use overlay::{Overlay, distance};
 pub use rule::{Kind, Rule, Setting};
 
@@ -22,6 +23,7 @@ pub trait Settings: Serialize + DeserializeOwned + Clone + Send + Sync + 'static
 }
 
 /// Declares structs of settings, one or several: `field: type = bounds`, with a doc line that is also what a user reads.
+/// A setting that came later says with `#[absent = value]` what files of before meant without it.
 ///
 /// ```
 /// cinoc::settings! {
@@ -36,7 +38,7 @@ pub trait Settings: Serialize + DeserializeOwned + Clone + Send + Sync + 'static
 /// ```
 #[macro_export]
 macro_rules! settings {
-    ($($(#[doc = $about:literal])* pub struct $name:ident { $($(#[doc = $line:literal])* $field:ident: $kind:ty = $bounds:expr),* $(,)? })+) => {$(
+    ($($(#[doc = $about:literal])* pub struct $name:ident { $($(#[doc = $line:literal])* $(#[absent = $absent:expr])? $field:ident: $kind:ty = $bounds:expr),* $(,)? })+) => {$(
         $(#[doc = $about])*
         #[derive(Clone, Debug, PartialEq, $crate::serde::Serialize, $crate::serde::Deserialize)]
         #[serde(crate = "cinoc::serde")]
@@ -50,6 +52,7 @@ macro_rules! settings {
                     key: stringify!($field),
                     about: concat!($($line),*).trim().into(),
                     rule: <$kind as $crate::settings::Kind>::rule($bounds),
+                    absent: None$(.or($crate::settings::value::<$kind>($absent)))?,
                 }),*]
             }
         }
@@ -61,6 +64,11 @@ macro_rules! settings {
             }
         }
     )+};
+}
+
+/// A value as files hold it.
+pub fn value<T: Serialize>(value: T) -> Option<toml::Value> {
+    toml::Value::try_from(value).ok()
 }
 
 /// Declares a choice between words: `Variant = "word"`, with a doc line for each.

@@ -100,6 +100,17 @@ pub(super) fn check(tree: &Table, table: &[Setting], prefix: &str) -> Result<(),
     }
 }
 
+/// Adds what files of before could not say.
+pub(crate) fn fill(tree: &mut Table, table: &[Setting]) {
+    for Setting { key, rule, absent, .. } in table {
+        match (tree.get_mut(*key), rule, absent) {
+            (Some(Value::Table(inner)), Rule::Section(settings), _) => fill(inner, settings),
+            (None, _, Some(absent)) => drop(tree.insert((*key).into(), absent.clone())),
+            _ => {}
+        }
+    }
+}
+
 /// A value under its whole key; a section as all of its keys.
 fn flatten(path: String, value: Value, out: &mut Vec<(String, Value)>) {
     match value {

@@ -12,6 +12,8 @@ pub struct Setting {
     pub about: String,
     /// What it may be.
     pub rule: Rule,
+    /// What a file means that was written before there was this setting.
+    pub absent: Option<Value>,
 }
 
 /// The values a setting may take. All numbers are finite.

@@ -2,6 +2,7 @@
 
 mod collision;
 mod cost;
+mod final_error;
 mod moments;
 mod obstacle;
 mod stabilise;
@@ -9,6 +10,7 @@ mod tracking;
 
 pub use collision::Collision;
 pub use cost::{Acceleration, Effort, Margin, SquaredError};
+pub use final_error::FinalError;
 pub use moments::{BlobData, MomentCost, MomentDistance, MomentMatching};
 pub use obstacle::Obstacle;
 pub use stabilise::{RestCost, Square, Stabilise};

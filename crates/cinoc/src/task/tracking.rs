@@ -1,6 +1,8 @@
 //! Drive the field to a target and keep it there.
 
-use super::{Acceleration, After, Collision, Effort, Instance, Margin, Obstacle, Reduction, SquaredError, Status, Task};
+use super::{
+    Acceleration, After, Collision, Effort, FinalError, Instance, Margin, Obstacle, Reduction, SquaredError, Status, Task,
+};
 use crate::geometry::Disc;
 use crate::random::{Rng, Use};
 use crate::{Error, Real, settings};
@@ -64,13 +66,32 @@ settings! {
         accel: f64 = 0.0..=1e9,
         /// Distance from which on agents do not mind each other.
         radius: f64 = 1e-9..=1e3,
+        /// Weight of ln(e + floor), where e is the mean of (z − z*)² at the end: what makes small errors worth making smaller.
+        #[absent = 0.0]
+        final_log: f64 = 0.0..=1e9,
+        /// That floor: errors below it are small enough.
+        #[absent = 5e-7]
+        final_floor: f64 = 1e-30..=1e3,
+        /// Weight of the fourth root of e, which minds large errors more.
+        #[absent = 0.0]
+        final_root: f64 = 0.0..=1e9,
     }
 }
 
 impl Default for TrackingCost {
     /// The paper's on an interval.
     fn default() -> Self {
-        Self { track: 5.0, effort: 1e-3, bound: 100.0, collide: 1.0, accel: 0.1, radius: 0.05 }
+        Self {
+            track: 5.0,
+            effort: 1e-3,
+            bound: 100.0,
+            collide: 1.0,
+            accel: 0.1,
+            radius: 0.05,
+            final_log: 0.0,
+            final_floor: 5e-7,
+            final_root: 0.0,
+        }
     }
 }
 
@@ -79,6 +100,9 @@ const TERMS: [&str; 5] = ["track", "effort", "bound", "collide", "accel"];
 
 /// Which of them is the acceleration: it needs two ticks.
 const ACCELERATION: usize = 4;
+
+/// The error at the end, which counts once.
+const FINAL: &str = "final";
 
 /// What is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -128,6 +152,7 @@ pub struct Tracking {
     margin: Arc<Margin>,
     collision: Arc<Collision>,
     acceleration: Arc<Acceleration>,
+    last: Option<Arc<FinalError>>,
     obstacle: Option<Arc<Obstacle>>,
     /// Distance from discs that is measured besides entering them.
     keep_away: f64,
@@ -138,14 +163,22 @@ impl Tracking {
     pub fn new(grid: &Grid, data: &TrackingData, cost: &TrackingCost, profile: Profile) -> Self {
         let mut efforts = vec![0.1; 1 + grid.dimensions()];
         efforts[0] = 1.0;
+        let (mut terms, mut weights) = (TERMS.to_vec(), vec![cost.track, cost.effort, cost.bound, cost.collide, cost.accel]);
+        let last = FinalError { log: cost.final_log as Real, floor: cost.final_floor as Real, root: cost.final_root as Real };
+        let last = (cost.final_log > 0.0 || cost.final_root > 0.0).then(|| Arc::new(last));
+        if last.is_some() {
+            terms.push(FINAL);
+            weights.push(1.0);
+        }
         Self {
             start: GaussianProcess::on(grid, data.start_length),
             target: GaussianProcess::on(grid, data.target_length),
             profile,
             window: grid.positions(0).iter().map(|x| (std::f64::consts::PI * x / grid.lengths[0] as f64).sin().powi(2)).collect(),
             nearer: data.nearer,
-            weights: vec![cost.track, cost.effort, cost.bound, cost.collide, cost.accel],
-            terms: TERMS.to_vec(),
+            weights,
+            terms,
+            last,
             measures: vec![Measure::Last],
             names: vec![Measure::Last.name()],
             error: Arc::new(SquaredError),
@@ -232,17 +265,22 @@ impl Task for Tracking {
         match term {
             ACCELERATION if tick == 1 => 0.0,
             ACCELERATION => weight / (ticks - 1) as f64,
+            _ if self.terms[term] == FINAL => weight * f64::from(u8::from(tick == ticks)),
             _ => weight / ticks as f64,
         }
     }
 
     fn cost<'t>(&self, after: &After<'t>, add: &mut dyn FnMut(Var<'t>)) {
         let tape = after.z.tape();
-        add(tape.record(&self.error, [after.z, after.target]));
+        let error = tape.record(&self.error, [after.z, after.target]);
+        add(error);
         add(after.action.apply(&self.effort));
         add(after.xi.apply(&self.margin));
         add(after.xi.apply(&self.collision));
         add(tape.record(&self.acceleration, [after.action, after.previous]));
+        if let Some(last) = &self.last {
+            add(error.apply(last));
+        }
         if let Some(obstacle) = &self.obstacle {
             add(after.xi.apply(obstacle));
         }

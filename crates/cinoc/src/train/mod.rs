@@ -78,6 +78,8 @@ pub struct Trainer {
 struct Shard {
     rollout: Rollout,
     outcome: Outcome,
+    /// Weight of each instance in the mean over the batch.
+    share: f64,
     /// What is reported: each term of the cost, as its part of the mean over the batch, then whether an episode diverged.
     report: Vec<f64>,
 }
@@ -97,7 +99,8 @@ impl Trainer {
         let count = train.batch.div_ceil(train.shard);
         let (keep, rematerialise) = keeps(&problem, &*policy, &params, &train, count);
         let shard = |_| Shard {
-            rollout: Rollout::new(ticks, train.segment, keep, agents).rematerialise(rematerialise),
+            rollout: Rollout::new(ticks, train.segment, keep, agents).rematerialise(rematerialise).hold(train.hold),
+            share: 0.0,
             outcome: Outcome::Finished,
             report: vec![0.0; problem.task.terms().len() + 1],
         };
@@ -142,12 +145,12 @@ impl Trainer {
         let first = sum.own(train.batch.div_ceil(train.shard)).start;
         let (seed, update) = (*seed, *update);
         threads.for_each(shards, |s, shard| {
-            sample::fill(&mut shard.rollout.batch, problem, train, seed, update, first + s);
+            shard.share = sample::fill(&mut shard.rollout.batch, problem, train, seed, update, first + s);
             shard.rollout.clear_gradient();
             let episode = shard.rollout.forward(problem, Control::Policy(policy, params), Wanted::PARAMS, &mut |_| {});
             shard.outcome = episode.outcome;
             if episode.outcome == Outcome::Finished {
-                episode.backward(Loss::cost(1.0 / train.batch as f64));
+                episode.backward(Loss::cost(shard.share));
             }
         });
         self.add_up(true)
@@ -155,12 +158,11 @@ impl Trainer {
 
     /// Adds up what the shards found; the terms of the mean cost.
     fn add_up(&mut self, with_gradient: bool) -> Result<Vec<f64>, Error> {
-        let batch = self.train.batch as f64;
         let terms = self.problem.task.terms().len();
-        for Shard { rollout, outcome, report } in &mut self.shards {
+        for Shard { rollout, outcome, share, report } in &mut self.shards {
             let size = rollout.batch.size;
             for (term, part) in report[..terms].iter_mut().enumerate() {
-                *part = rollout.costs[term * size..][..size].iter().sum::<f64>() / batch;
+                *part = rollout.costs[term * size..][..size].iter().sum::<f64>() * *share;
             }
             report[terms] = f64::from(u8::from(*outcome != Outcome::Finished));
         }
@@ -185,10 +187,21 @@ impl Trainer {
     /// Scores the validation instances and remembers the best parameters.
     fn validate(&mut self) -> Result<f64, Error> {
         self.average.refresh();
-        let instances = self.train.validate_instances;
-        let request = Request { stream: Stream::Validate, ..Request::test(self.problem.agents, instances, self.seed) };
-        // A diverged episode has an infinite score: it never counts as a good one.
-        let score = evaluate::scores(&self.problem, &*self.policy, &self.average, &request, &self.threads)?.mean(0);
+        let Train { validate_instances, validate_agents, validate_fail, .. } = &self.train;
+        let own = [self.problem.agents];
+        let agents = if validate_agents.is_empty() { &own[..] } else { validate_agents };
+        let mut cases: Vec<(usize, f64)> = agents.iter().map(|&agents| (agents, 0.0)).collect();
+        if *validate_fail > 0.0 {
+            cases.push((self.problem.agents, *validate_fail));
+        }
+        let mut logarithms = 0.0;
+        for &(agents, fail) in &cases {
+            let request = Request { stream: Stream::Validate, fail, ..Request::test(agents, *validate_instances, self.seed) };
+            let scores = evaluate::scores(&self.problem, &*self.policy, &self.average, &request, &self.threads)?;
+            // A diverged episode has an infinite score: it never counts as a good one.
+            logarithms += scores.mean(0).ln();
+        }
+        let score = (logarithms / cases.len() as f64).exp();
         if self.best.as_ref().is_none_or(|best| score < best.score) {
             self.best = Some(Best { score, update: self.update, theta: self.average.theta().to_vec() });
         }
@@ -244,12 +257,10 @@ impl Trainer {
     }
 }
 
-/// Ticks of a training episode: the problem's, unless the recipe says fewer.
+/// Decisions of a training episode: one for each tick of the problem, unless the recipe says fewer ticks or holds each decision longer.
 pub fn training_ticks(problem: &Problem, train: &Train) -> usize {
-    match train.ticks {
-        0 => problem.ticks,
-        ticks => ticks.min(problem.ticks),
-    }
+    let ticks = if train.ticks == 0 { problem.ticks } else { train.ticks.min(problem.ticks) };
+    (ticks / train.hold).max(2)
 }
 
 /// Bytes that a recorded segment takes beside its numbers.

@@ -5,7 +5,7 @@ use crate::actuate::Kernel;
 use crate::policy::{DeepONet, Fusion};
 use crate::problem::Problem;
 use crate::recipe::{Schedule, Train};
-use crate::sense::{Sight, Window};
+use crate::sense::{Holding, Sight, Window};
 use crate::task::{Profile, Tracking, TrackingCost, TrackingData};
 use cinoc_pde::Stepper;
 
@@ -16,6 +16,7 @@ pub struct Interval<'a> {
     pub data: &'a TrackingData,
     pub cost: &'a TrackingCost,
     pub profile: Profile,
+    pub holding: Holding,
     pub ticks: usize,
     pub tick_time: f64,
 }
@@ -24,7 +25,8 @@ impl Interval<'_> {
     /// The problem of an equation.
     pub fn problem(&self, name: &str, stepper: impl Stepper + 'static) -> Problem {
         let grid = stepper.grid().clone();
-        let swarm = self.swarm.swarm(&grid, Sight::around(&grid, self.observe), self.tick_time);
+        let sight = Sight::around(&grid, self.observe).with_target(&grid, self.observe, self.holding);
+        let swarm = self.swarm.swarm(&grid, sight, self.tick_time);
         let task = Tracking::new(&grid, self.data, self.cost, self.profile);
         Problem {
             name: name.into(),
@@ -54,7 +56,7 @@ impl Interval<'_> {
 
     /// The paper's view.
     pub fn view() -> Window {
-        Window { points: 20, window: 0.08, gain: 1.0, through_position: true, position: true }
+        Window::new(20, 0.08)
     }
 }
 

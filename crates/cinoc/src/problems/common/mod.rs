@@ -8,7 +8,7 @@ mod rest;
 pub use agents::{Mobile, Static, crowd};
 pub use line::{Interval, tune_line};
 pub use plane::{HeatPlane, Physics as HeatPhysics};
-pub use rest::{PlaneStates, Rest, States, calm, nodes_fit, states_fit, tori};
+pub use rest::{PlaneStates, Rest, States, calm, nodes_fit, rest_needs_no_view, states_fit, tori};
 
 use crate::Error;
 

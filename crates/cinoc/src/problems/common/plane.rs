@@ -7,7 +7,7 @@ use crate::limit::Safety;
 use crate::policy::DeepONet;
 use crate::problem::{Preset, Problem};
 use crate::recipe::{Recipe, Train};
-use crate::sense::{Sight, Window};
+use crate::sense::{Holding, Sight, Window};
 use crate::task::{Profile, Tracking, TrackingCost, TrackingData};
 use crate::{Error, settings};
 use cinoc_pde::equation::Heat2d as Equation;
@@ -55,7 +55,7 @@ impl HeatPlane {
                 crowd_width: 1.0,
             },
             // Twelve samples along each axis, one cell apart.
-            observe: Window { points: 12, window: 11.0 / 31.0, gain: 1.0, through_position: true, position: true },
+            observe: Window::new(12, 11.0 / 31.0),
             data: TrackingData { start_length: 0.25, target_length: 0.4, nearer: 0.0 },
             cost: TrackingCost { collide: 20.0, radius: 0.08, ..TrackingCost::default() },
         };
@@ -102,7 +102,8 @@ impl HeatPlane {
         let grid = Grid::plane([nodes; 2], [length as Real; 2], false);
         let stepper = Equation::new(grid.clone(), nu, dt);
         let task = Tracking::new(&grid, &self.data, &self.cost, Profile::Bridge).scored_early();
-        let (sight, safety, task) = around(&grid, Sight::around(&grid, &self.observe), task);
+        let sight = Sight::around(&grid, &self.observe).with_target(&grid, &self.observe, Holding { nu, rho: 0.0 });
+        let (sight, safety, task) = around(&grid, sight, task);
         let swarm = self.swarm.swarm(&grid, sight, dt);
         let swarm = safety.into_iter().fold(swarm, Swarm::safe);
         Problem { name: name.into(), stepper: Box::new(stepper), swarm, task: Box::new(task), agents: self.swarm.agents, ticks }

@@ -56,6 +56,14 @@ pub fn nodes_fit(key: &str, nodes: usize, divisor: usize) -> Result<(), Error> {
     Err(Error::bad(key, nodes.to_string(), format!("a multiple of {divisor}, like 64 or 96")))
 }
 
+/// Refuses a view of the target where it is rest.
+pub fn rest_needs_no_view(observe: &Window) -> Result<(), Error> {
+    if observe.target {
+        return Err(Error::bad("observe.target", "true", "false: the target of this problem is rest, and everybody knows it"));
+    }
+    Ok(())
+}
+
 /// The parts of such a problem.
 pub struct Rest<'a> {
     pub data: &'a States,
@@ -103,7 +111,7 @@ impl Rest<'_> {
 
     /// The paper's view.
     pub fn view(points: usize, window: f64) -> Window {
-        Window { points, window, gain: 1.0, through_position: true, position: true }
+        Window::new(points, window)
     }
 }
 

@@ -1,0 +1,250 @@
+//! The neural operator with a memory: agents that remember what they saw and did, and answer small errors in proportion.
+
+mod relax;
+
+use super::{Context, Decision, Declared, Policy, PolicyDefinition};
+use crate::random::Rng;
+use crate::sense::{Features, Observation};
+use crate::{Error, Real, memory, settings};
+use cinoc_tape::op::Activation;
+use cinoc_tape::{Layer, Leaves, Params, Shape, Var};
+use relax::relax;
+
+settings! {
+    /// A DeepONet whose agents also keep a few numbers in memory and have a linear path beside the network.
+    pub struct Recurrent {
+        /// Widths of the branch; it ends in the trunk's width instead of its last.
+        branch: Vec<usize> = (1..=8, 1..=65_536),
+        /// Widths of the trunk.
+        trunk: Vec<usize> = (1..=8, 1..=65_536),
+        /// Width of the head.
+        head: usize = 1..=65_536,
+        /// Numbers that each agent remembers; 0: none.
+        memory: usize = 0..=Recurrent::MOST,
+        /// The shortest and the longest time, in ticks, after which one of them is forgotten; the others lie evenly between in the logarithm.
+        memory_ticks: [f64; 2] = 1e-3..=1e6,
+        /// Width of the linear path from what is seen and remembered to the action, which the trunk modulates; 0: there is none.
+        linear: usize = 0..=65_536,
+        /// Factor on the first weights of the output layer: small, agents begin by standing still.
+        output_scale: f64 = 0.0..=1e3,
+    }
+}
+
+impl Recurrent {
+    /// The most numbers that an agent remembers: how fast each is forgotten is computed on the stack.
+    const MOST: usize = 64;
+}
+
+impl Default for Recurrent {
+    fn default() -> Self {
+        Self {
+            branch: vec![64, 32],
+            trunk: vec![32, 32],
+            head: 32,
+            memory: 8,
+            memory_ticks: [5.0, 500.0],
+            linear: 32,
+            output_scale: 1.0,
+        }
+    }
+}
+
+impl PolicyDefinition for Recurrent {
+    const NAME: &'static str = "recurrent";
+    const ABOUT: &'static str = "A small neural operator with a memory and a linear path, the same for every agent.";
+
+    fn preset() -> Self {
+        Self::default()
+    }
+
+    fn build(&self, features: &Features, action_width: usize) -> Result<Box<dyn Policy>, Error> {
+        Ok(Box::new(Network::new(self.clone(), features, action_width)?))
+    }
+}
+
+/// With `b` the branch on what is seen, `t` the trunk on where an agent is and what it knows, `s` its memory and `x` = [seen, known, `s`]:
+///
+/// raw action = `W_o·tanh(W_h·[b⊙t, t, s]) + W_m·[(W_l·x) ⊙ (W_g·t + 1)]`,
+/// then `s += (1 − e^(−hold/τ))·(W_s·[x, push] − s)` with a time `τ` for each number.
+///
+/// The network bends the answer, the linear path gives small errors a proportional one, and the memory integrates what remains: a policy without
+/// one is a proportional controller, which needs a remaining error to hold a target.
+struct Network {
+    config: Recurrent,
+    /// Weights, biases: names and shapes in order.
+    pieces: Vec<(String, Shape)>,
+    action_width: usize,
+    shared: bool,
+    /// Numbers of a patch.
+    seen: usize,
+}
+
+/// Factor on the push that is remembered: about the size of what is seen.
+const PUSH: Real = 10.0;
+
+/// First weights of the linear path's last layer, beside the usual ones.
+const GENTLY: f64 = 0.1;
+
+impl Network {
+    fn new(config: Recurrent, features: &Features, action_width: usize) -> Result<Self, Error> {
+        let Recurrent { head, memory: remembered, linear, .. } = config;
+        let trunk_end = *config.trunk.last().expect("settings have one width or more");
+        let seen = features.patch.count();
+        let signal = seen + features.signal + remembered;
+        let mut pieces = Vec::new();
+        let mut matrix = |name: &str, inputs: usize, outputs: usize, biased: bool| {
+            pieces.push((format!("{name}.w"), Shape::new(&[inputs, outputs])));
+            if biased {
+                pieces.push((format!("{name}.b"), Shape::new(&[outputs])));
+            }
+        };
+        let mut branch = config.branch.clone();
+        *branch.last_mut().expect("settings have one width or more") = trunk_end;
+        for (name, inputs, widths) in [("branch", seen, &branch), ("trunk", features.position, &config.trunk)] {
+            let inputs = std::iter::once(&inputs).chain(widths);
+            inputs
+                .zip(widths)
+                .enumerate()
+                .for_each(|(i, (inputs, outputs))| matrix(&format!("{name}{i}"), *inputs, *outputs, true));
+        }
+        matrix("head", 2 * trunk_end + remembered, head, true);
+        matrix("out", head, action_width, true);
+        if linear > 0 {
+            matrix("gate", trunk_end, linear, true);
+            matrix("linear", signal, linear, false);
+            matrix("mix", linear, action_width, false);
+        }
+        if remembered > 0 {
+            matrix("memory", signal + 1, remembered, false);
+        }
+        let weights: f64 = pieces.iter().map(|(_, shape)| shape.sizes().iter().map(|&size| size as f64).product::<f64>()).sum();
+        // As for every network: its transposes, the gradient of each shard, the optimiser's two means, the average, the best.
+        memory::afford("this network", 10.0 * size_of::<Real>() as f64 * weights)?;
+        Ok(Self { config, pieces, action_width, shared: features.shared, seen })
+    }
+
+    /// Of the layers in order: inputs, outputs.
+    fn matrices(&self) -> impl Iterator<Item = (&str, usize, usize)> {
+        self.pieces.iter().filter_map(|(name, shape)| match *shape.sizes() {
+            [inputs, outputs] => Some((name.as_str(), inputs, outputs)),
+            _ => None,
+        })
+    }
+
+    /// The layers that see the patch itself are computed once where all agents share it.
+    fn per_instance(&self, work: impl Fn(usize, usize) -> usize, agents: usize) -> usize {
+        let each = self.matrices().map(|(name, inputs, outputs)| {
+            let once = self.shared && name.starts_with("branch");
+            work(inputs, outputs).saturating_mul(if once { 1 } else { agents })
+        });
+        each.fold(0, usize::saturating_add)
+    }
+
+    /// The share of each memory that is renewed in `hold` ticks.
+    fn rates(&self, hold: usize) -> [Real; Recurrent::MOST] {
+        let Recurrent { memory, memory_ticks: [shortest, longest], .. } = self.config;
+        std::array::from_fn(|j| {
+            let part = if memory > 1 { j as f64 / (memory - 1) as f64 } else { 0.0 };
+            let time = shortest * (longest / shortest).powf(part);
+            (1.0 - (-(hold as f64) / time).exp()) as Real
+        })
+    }
+}
+
+/// Parameters in the order in which they were made.
+struct Next<'t> {
+    theta: Leaves<'t>,
+    at: usize,
+}
+
+impl<'t> Next<'t> {
+    fn layer(&mut self) -> Layer<'t> {
+        self.at += 2;
+        self.theta.layer(self.at - 2)
+    }
+
+    fn matrix(&mut self) -> Layer<'t> {
+        self.at += 1;
+        self.theta.linear(self.at - 1)
+    }
+
+    fn stack(&mut self, x: Var<'t>, layers: usize, activation: Activation) -> Var<'t> {
+        (0..layers).fold(x, |x, _| x.dense(self.layer(), activation))
+    }
+}
+
+impl Policy for Network {
+    fn shapes(&self) -> Vec<(String, Shape)> {
+        self.pieces.clone()
+    }
+
+    fn init(&self, rng: &mut Rng) -> Params {
+        let mut params = Params::default();
+        for (name, shape) in &self.pieces {
+            let values: Vec<Real> = match *shape.sizes() {
+                [inputs, outputs] => {
+                    let factor = match name.as_str() {
+                        "out.w" => self.config.output_scale,
+                        "mix.w" => GENTLY * self.config.output_scale,
+                        _ => 1.0,
+                    };
+                    let scale = factor / (inputs as f64).sqrt();
+                    (0..inputs * outputs).map(|_| (rng.normal() * scale) as Real).collect()
+                }
+                // The trunk modulates the linear path around 1.
+                _ => vec![if name == "gate.b" { 1.0 } else { 0.0 }; shape.count()],
+            };
+            params.push(name, *shape, &values);
+        }
+        params
+    }
+
+    fn declared(&self) -> Declared {
+        Declared { memory: self.config.memory, ..Declared::default() }
+    }
+
+    fn act<'t>(&self, theta: &Leaves<'t>, seen: &Observation<'t>, context: &Context<'t>) -> Decision<'t> {
+        let (tape, mut next) = (theta.tape(), Next { theta: *theta, at: 0 });
+        let first = seen.dense(next.layer(), Activation::SoftTanh);
+        let branch = seen.each_agent(next.stack(first, self.config.branch.len() - 1, Activation::SoftTanh));
+        let trunk = next.stack(seen.position(), self.config.trunk.len(), Activation::Tanh);
+        let (bent, remembered) = (branch * trunk, context.memory);
+        let (head, out) = (next.layer(), next.layer());
+        let head = match remembered {
+            Some(s) => tape.dense([bent, trunk, s], head, Activation::Tanh),
+            None => tape.dense([bent, trunk], head, Activation::Tanh),
+        };
+        let mut raw = head.dense(out, Activation::Linear);
+        if self.config.linear == 0 && remembered.is_none() {
+            return raw.into();
+        }
+        let patch = seen.each_agent(seen.patch());
+        let known = match (seen.signal(), remembered) {
+            (Some(signal), Some(s)) => Some(signal.join(s)),
+            (signal, s) => signal.or(s),
+        };
+        if self.config.linear > 0 {
+            let gate = trunk.dense(next.layer(), Activation::Linear);
+            let linear = match known {
+                Some(known) => tape.dense([patch, known], next.matrix(), Activation::Linear),
+                None => patch.dense(next.matrix(), Activation::Linear),
+            };
+            raw = raw + (linear * gate).dense(next.matrix(), Activation::Linear);
+        }
+        let memory = remembered.zip(known).map(|(s, known)| {
+            let push = raw.columns(0, 1).tanh() * PUSH;
+            let now = tape.dense([patch, known, push], next.matrix(), Activation::Linear);
+            relax(s, now, tape.constant([self.config.memory], &self.rates(context.hold)[..self.config.memory]))
+        });
+        Decision { raw, memory }
+    }
+
+    fn room(&self, agents: usize) -> usize {
+        self.per_instance(|_, outputs| 2 * outputs, agents)
+            .saturating_add((2 * self.seen + self.action_width).saturating_mul(agents))
+    }
+
+    fn flops(&self, agents: usize) -> usize {
+        self.per_instance(|inputs, outputs| 2 * inputs * outputs, agents)
+    }
+}

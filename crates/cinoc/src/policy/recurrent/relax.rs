@@ -1,0 +1,48 @@
+//! Memory that follows what is new, each number at its own pace.
+
+use crate::Real;
+use cinoc_tape::{Cotangents, Inputs, Op, Shape, Var};
+use std::sync::{Arc, LazyLock};
+
+/// One and the same operation for all: recording it allocates nothing.
+static RELAX: LazyLock<Arc<Relax>> = LazyLock::new(|| Arc::new(Relax));
+
+/// `s + rate·(x − s)`; `s` and `x` are `[.., h]`, `rate` a constant `[h]`.
+pub fn relax<'t>(s: Var<'t>, x: Var<'t>, rate: Var<'t>) -> Var<'t> {
+    s.tape().record(&*RELAX, [s, x, rate])
+}
+
+struct Relax;
+
+impl Op for Relax {
+    fn name(&self) -> &'static str {
+        "relax"
+    }
+
+    fn shape(&self, x: &[Shape]) -> Shape {
+        assert!(x[0] == x[1] && x[2].sizes() == [x[0].last()], "relax: {:?}, {:?}, rates {:?}", x[0], x[1], x[2]);
+        x[0]
+    }
+
+    fn forward(&self, x: &Inputs, y: &mut [Real], _: &mut [Real], _: &mut [Real]) {
+        let width = x[2].len();
+        for (y, (s, now)) in y.chunks_exact_mut(width).zip(x[0].chunks_exact(width).zip(x[1].chunks_exact(width))) {
+            for j in 0..width {
+                y[j] = s[j] + x[2][j] * (now[j] - s[j]);
+            }
+        }
+    }
+
+    fn vjp(&self, x: &Inputs, _: &[Real], y_bar: &[Real], _: &[Real], bars: &mut Cotangents, _: &mut [Real]) {
+        assert!(!bars.wanted(2), "relax: rates are constants");
+        let rates = &x[2];
+        for input in 0..2 {
+            let Some(bar) = bars.get(input) else { continue };
+            for (bar, y_bar) in bar.chunks_exact_mut(rates.len()).zip(y_bar.chunks_exact(rates.len())) {
+                for j in 0..rates.len() {
+                    bar[j] += if input == 0 { 1.0 - rates[j] } else { rates[j] } * y_bar[j];
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! How far it is to the next living agent: what tells an agent how large a part of the field is its own.
+
+mod cells;
+mod line;
+mod plane;
+
+use crate::Real;
+use cinoc_pde::Grid;
+use cinoc_tape::{Cotangents, Inputs, Op, Shape};
+use line::Line;
+use plane::Plane;
+
+/// Distances to the nearest living agent, in units of `unit`: on a line to the left and to the right, in the plane in eight sectors of 45°
+/// centred on axes and diagonals. Where a wall is nearer, along the middle of the sector, the distance to the wall; on rings and tori there are none,
+/// and who has nobody in a sector is told the length of the domain.
+///
+/// Inputs: positions `[batch, agents, d]`, strength `[batch, agents]` (0: dead); output `[batch, agents, 2 or 8]`.
+pub struct Gaps {
+    space: Space,
+    per_unit: Real,
+}
+
+/// Where agents look.
+enum Space {
+    Line(Line),
+    Plane(Plane),
+}
+
+/// What ends a gap, as the backward pass needs it: the number of an agent, or a wall.
+const WALL: Real = -1.0;
+
+impl Gaps {
+    /// For agents on `grid`.
+    ///
+    /// # Panics
+    /// In more than two dimensions.
+    pub fn new(grid: &Grid, unit: f64) -> Self {
+        let space = match grid.dimensions() {
+            1 => Space::Line(Line { length: grid.lengths[0], ring: grid.periodic }),
+            2 => Space::Plane(Plane::new([grid.lengths[0], grid.lengths[1]], grid.periodic)),
+            d => panic!("gaps are looked for on a line or in the plane, not in {d} dimensions"),
+        };
+        Self { space, per_unit: (1.0 / unit) as Real }
+    }
+
+    /// Numbers per agent.
+    pub fn count(&self) -> usize {
+        if matches!(self.space, Space::Line(_)) { 2 } else { plane::SECTORS }
+    }
+}
+
+impl Op for Gaps {
+    fn name(&self) -> &'static str {
+        "gaps"
+    }
+
+    fn shape(&self, x: &[Shape]) -> Shape {
+        let d = if matches!(self.space, Space::Line(_)) { 1 } else { 2 };
+        assert!(x[0].last() == d && x[0].rows() == x[1].count(), "gaps: positions {:?}, strength {:?}", x[0], x[1]);
+        x[0].with_last(self.count())
+    }
+
+    fn saved(&self, x: &[Shape]) -> usize {
+        x[0].rows() * self.count()
+    }
+
+    fn scratch(&self, x: &[Shape]) -> usize {
+        let agents = x[0].sizes()[1];
+        if matches!(self.space, Space::Line(_)) { agents } else { Plane::work(agents) }
+    }
+
+    fn forward(&self, x: &Inputs, y: &mut [Real], ends: &mut [Real], work: &mut [Real]) {
+        let &[_, agents, d] = x.shape(0).sizes() else { unreachable!() };
+        let each = agents * self.count();
+        let instances = x[0].chunks_exact(agents * d).zip(x[1].chunks_exact(agents));
+        for ((xi, strength), (y, ends)) in instances.zip(y.chunks_exact_mut(each).zip(ends.chunks_exact_mut(each))) {
+            match &self.space {
+                Space::Line(line) => line.gaps(xi, strength, y, ends, work),
+                Space::Plane(plane) => plane.gaps(xi, strength, y, ends, work),
+            }
+        }
+        y.iter_mut().for_each(|gap| *gap *= self.per_unit);
+    }
+
+    fn vjp(&self, x: &Inputs, _: &[Real], y_bar: &[Real], ends: &[Real], bars: &mut Cotangents, _: &mut [Real]) {
+        let &[_, agents, d] = x.shape(0).sizes() else { unreachable!() };
+        let each = agents * self.count();
+        let Some(bar) = bars.get(0) else { return };
+        let instances = x[0].chunks_exact(agents * d).zip(bar.chunks_exact_mut(agents * d));
+        for ((xi, bar), (y_bar, ends)) in instances.zip(y_bar.chunks_exact(each).zip(ends.chunks_exact(each))) {
+            match &self.space {
+                Space::Line(line) => line.back(y_bar, ends, self.per_unit, bar),
+                Space::Plane(plane) => plane.back(xi, y_bar, ends, self.per_unit, bar),
+            }
+        }
+    }
+}

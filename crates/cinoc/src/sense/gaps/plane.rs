@@ -1,0 +1,163 @@
+//! Gaps on a rectangle or a torus.
+
+use super::WALL;
+use super::cells::Cells;
+use crate::Real;
+
+/// Directions in which an agent looks.
+pub const SECTORS: usize = 8;
+
+/// The middles of the sectors.
+const AXES: [[Real; 2]; SECTORS] = {
+    let h = std::f64::consts::FRAC_1_SQRT_2 as Real;
+    [[1.0, 0.0], [h, h], [0.0, 1.0], [-h, h], [-1.0, 0.0], [-h, -h], [0.0, -1.0], [h, -h]]
+};
+
+/// Tangent of half a sector.
+const HALF: Real = 0.414_213_56;
+
+/// Keeps the distance of agents at the same place differentiable.
+const SOFTENING: Real = 1e-8;
+
+/// Up to this many agents all pairs are looked at.
+const ALL_PAIRS: usize = 48;
+
+/// The sector that a direction lies in; none for no direction.
+#[inline]
+fn sector([dx, dy]: [Real; 2]) -> Option<usize> {
+    let (ax, ay) = (dx.abs(), dy.abs());
+    match (dx > 0.0, dy > 0.0) {
+        _ if ax + ay == 0.0 => None,
+        (right, _) if ay <= HALF * ax => Some(if right { 0 } else { 4 }),
+        (_, up) if ax <= HALF * ay => Some(if up { 2 } else { 6 }),
+        (true, true) => Some(1),
+        (false, true) => Some(3),
+        (false, false) => Some(5),
+        (true, false) => Some(7),
+    }
+}
+
+/// A rectangle, or a torus.
+pub struct Plane {
+    lengths: [Real; 2],
+    torus: bool,
+}
+
+impl Plane {
+    pub fn new(lengths: [Real; 2], torus: bool) -> Self {
+        Self { lengths, torus }
+    }
+
+    /// Numbers of working space for so many agents.
+    pub fn work(agents: usize) -> usize {
+        Cells::work(agents)
+    }
+
+    /// From one agent to another, the shorter way.
+    #[inline]
+    fn apart(&self, from: &[Real], to: &[Real]) -> [Real; 2] {
+        let mut d = [to[0] - from[0], to[1] - from[1]];
+        if self.torus {
+            (0..2).for_each(|c| d[c] -= self.lengths[c] * (d[c] / self.lengths[c]).round());
+        }
+        d
+    }
+
+    /// The distance to the wall along the middle of a sector, and which coordinate it is measured in.
+    fn wall(&self, xi: &[Real], k: usize) -> (Real, usize) {
+        let along = |c: usize| match AXES[k][c] {
+            a if a > 0.1 => (self.lengths[c] - xi[c]) / a,
+            a if a < -0.1 => xi[c] / -a,
+            _ => Real::INFINITY,
+        };
+        let (x, y) = (along(0), along(1));
+        if x <= y { (x, 0) } else { (y, 1) }
+    }
+
+    fn nobody(&self, xi: &[Real], k: usize) -> Real {
+        if self.torus { self.lengths[0].max(self.lengths[1]) } else { self.wall(xi, k).0 }
+    }
+
+    /// Gaps of each agent in each sector, and what ends them.
+    pub fn gaps(&self, xi: &[Real], strength: &[Real], gaps: &mut [Real], ends: &mut [Real], work: &mut [Real]) {
+        let agents = strength.len();
+        let cells = (agents > ALL_PAIRS).then(|| Cells::new(self.lengths, self.torus, xi, work));
+        let (gaps, ends) = (gaps.as_chunks_mut::<SECTORS>().0, ends.as_chunks_mut::<SECTORS>().0);
+        for (i, (gaps, ends)) in gaps.iter_mut().zip(ends).enumerate() {
+            let at = &xi[2 * i..2 * i + 2];
+            *gaps = std::array::from_fn(|k| self.nobody(at, k));
+            *ends = [WALL; SECTORS];
+            let mut look = |j: usize, gaps: &mut [Real; SECTORS]| {
+                if j == i || strength[j] <= 0.0 {
+                    return;
+                }
+                let d = self.apart(at, &xi[2 * j..]);
+                let Some(k) = sector(d) else { return };
+                let distance = (d[0] * d[0] + d[1] * d[1] + SOFTENING).sqrt();
+                // Of agents equally far the one with the smaller number counts, in whatever order they are looked at.
+                if distance < gaps[k] || (distance == gaps[k] && (j as Real) < ends[k]) {
+                    (gaps[k], ends[k]) = (distance, j as Real);
+                }
+            };
+            let Some(cells) = &cells else {
+                (0..agents).for_each(|j| look(j, gaps));
+                continue;
+            };
+            // Nobody in a ring further out is nearer than that ring.
+            let mut ring = 0;
+            while cells.ring(at, ring, &mut |j| look(j, gaps)) && gaps.iter().any(|gap| *gap > ring as Real * cells.size) {
+                ring += 1;
+            }
+        }
+    }
+
+    /// Adds the cotangent of the positions.
+    pub fn back(&self, xi: &[Real], gaps_bar: &[Real], ends: &[Real], per_unit: Real, xi_bar: &mut [Real]) {
+        for (n, (bar, end)) in gaps_bar.iter().zip(ends).enumerate() {
+            let (i, k, bar) = (n / SECTORS, n % SECTORS, per_unit * bar);
+            let at = &xi[2 * i..2 * i + 2];
+            if *end != WALL {
+                let j = *end as usize;
+                let d = self.apart(at, &xi[2 * j..]);
+                let distance = (d[0] * d[0] + d[1] * d[1] + SOFTENING).sqrt();
+                for c in 0..2 {
+                    xi_bar[2 * j + c] += bar * d[c] / distance;
+                    xi_bar[2 * i + c] -= bar * d[c] / distance;
+                }
+            } else if !self.torus {
+                let (_, c) = self.wall(at, k);
+                xi_bar[2 * i + c] -= bar / AXES[k][c];
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cinoc_tape::check::noise;
+
+    #[test]
+    fn cells_find_what_all_pairs_find() {
+        for torus in [false, true] {
+            let plane = Plane::new([1.0, 2.0], torus);
+            let agents = 150;
+            let xi: Vec<Real> =
+                noise(2 * agents, 3).iter().enumerate().map(|(i, x)| (0.5 + 0.5 * x) * plane.lengths[i % 2]).collect();
+            let strength: Vec<Real> = (0..agents).map(|i| if i % 7 == 0 { 0.0 } else { 1.0 }).collect();
+            let mut found = [(); 2].map(|()| vec![0.0; SECTORS * agents]);
+            let [gaps, ends] = &mut found;
+            plane.gaps(&xi, &strength, gaps, ends, &mut vec![0.0; Plane::work(agents)]);
+            for i in 0..agents {
+                let at = &xi[2 * i..2 * i + 2];
+                let mut nearest: [Real; SECTORS] = std::array::from_fn(|k| plane.nobody(at, k));
+                for j in (0..agents).filter(|&j| j != i && strength[j] > 0.0) {
+                    let d = plane.apart(at, &xi[2 * j..]);
+                    let k = sector(d).expect("nobody at the same place");
+                    nearest[k] = nearest[k].min((d[0] * d[0] + d[1] * d[1] + SOFTENING).sqrt());
+                }
+                assert_eq!(nearest[..], gaps[SECTORS * i..][..SECTORS], "agent {i} of a torus: {torus}");
+            }
+        }
+    }
+}
