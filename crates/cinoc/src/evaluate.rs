@@ -271,8 +271,12 @@ pub fn scores(
     Ok(all)
 }
 
-/// Refuses decisions of so many instances at once that do not fit into memory.
+/// Refuses numbers of agents that a policy does not know, and decisions of so many instances at once that do not fit into memory.
 pub(crate) fn decide(policy: &dyn Policy, agents: usize, instances: usize) -> Result<(), Error> {
+    if let Some(only) = policy.fixed_agents().filter(|only| *only != agents) {
+        let expected = format!("{only}: this policy sees everything and drives all agents at once, so it knows no other number");
+        return Err(Error::bad("the number of agents", agents.to_string(), expected));
+    }
     let numbers = policy.room(agents) as f64 * instances as f64;
     memory::afford(&format!("the decisions of {agents} agents"), size_of::<Real>() as f64 * numbers)
 }

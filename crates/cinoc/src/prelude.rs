@@ -4,7 +4,7 @@ pub use crate::actuate::{Actuate, Kernel, Push};
 pub use crate::agents::{Advance, Swarm};
 pub use crate::limit::{EachLimit, Limit};
 pub use crate::place::{CellCentres, Place};
-pub use crate::policy::{Context, Decision, Declared, Policy, PolicyDefinition};
+pub use crate::policy::{Context, Decision, Declared, Plant, Policy, PolicyDefinition};
 pub use crate::problem::{Definition, Explanation, Preset, Problem};
 pub use crate::problems::{Mobile, Static, window_fits};
 pub use crate::random::{Rng, Use};

@@ -2,6 +2,7 @@
 
 use crate::Error;
 use crate::agents::Swarm;
+use crate::policy::Plant;
 use crate::recipe::Recipe;
 use crate::settings::Settings;
 use crate::task::Task;
@@ -24,6 +25,13 @@ pub struct Problem {
 }
 
 impl Problem {
+    /// What a policy has to know of it.
+    pub fn plant(&self) -> Plant {
+        let everything = 2 * self.stepper.grid().count() + self.agents * self.swarm.dimensions();
+        let (features, action_width) = (self.swarm.features(), self.swarm.action_width());
+        Plant { features, action_width, agents: self.agents, everything }
+    }
+
     /// Time between two decisions.
     pub fn tick_time(&self) -> f64 {
         self.stepper.dt() as f64

@@ -1,7 +1,7 @@
 //! The problems and policies a program knows.
 
 use crate::error::shortened;
-use crate::policy::{DeepONet, Policy, PolicyDefinition, Recurrent, Uncontrolled};
+use crate::policy::{Centralised, DeepONet, Policy, PolicyDefinition, Recurrent, Uncontrolled};
 use crate::problem::{Definition, Explanation, Preset, Problem};
 use crate::problems::{Density2d, Fkpp1d, Heat1d, Heat2d, Heat2dObstacles, Ks1d, Ks2d, Turbulence2d};
 use crate::recipe::{Train, section};
@@ -105,6 +105,7 @@ impl Registry {
             .problem::<Density2d>()
             .policy::<DeepONet>()
             .policy::<Recurrent>()
+            .policy::<Centralised>()
             .policy::<Uncontrolled>()
     }
 
@@ -150,7 +151,7 @@ impl Registry {
             about: P::ABOUT,
             table: P::table,
             preset: || section(&P::preset()),
-            build: |tree, problem| typed::<P>(tree).build(&problem.swarm.features(), problem.swarm.action_width()),
+            build: |tree, problem| typed::<P>(tree).build(&problem.plant()),
         });
         self
     }

@@ -164,7 +164,7 @@ impl Policy for Remembering {
     }
 
     fn declared(&self) -> Declared {
-        Declared { memory: WIDTH, noise: 1, clock: true }
+        Declared { memory: WIDTH, noise: 1, clock: true, everything: false }
     }
 
     fn act<'t>(&self, theta: &Leaves<'t>, seen: &Observation<'t>, context: &Context<'t>) -> Decision<'t> {

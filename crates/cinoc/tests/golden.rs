@@ -2,7 +2,7 @@
 
 mod common;
 
-use cinoc::policy::{Context, DeepONet, Fusion, PolicyDefinition};
+use cinoc::policy::{Context, DeepONet, Fusion, Plant, PolicyDefinition};
 use cinoc::random::{Rng, Stream};
 use cinoc::rollout::{Control, Loss, Outcome, Rollout, Wanted};
 use cinoc::sense::{Features, Observation, Patch};
@@ -281,7 +281,7 @@ fn convolutional_branch() {
             ..DeepONet::default()
         };
         let features = Features { patch: Patch::Image { height, width, channels }, shared: false, position: shape[1], signal: 0 };
-        let policy = config.build(&features, 3).expect("a policy");
+        let policy = config.build(&Plant::new(features, 3)).expect("a policy");
         let mut params = policy.init(&mut Rng::new(0, Stream::Init, 0));
         let names: Vec<String> = params.iter().map(|(n, ..)| n.to_owned()).collect();
         for n in &names {

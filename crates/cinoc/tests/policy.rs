@@ -1,7 +1,7 @@
 //! Networks as their settings ask for them.
 
 use cinoc::Error;
-use cinoc::policy::{DeepONet, PolicyDefinition};
+use cinoc::policy::{DeepONet, Plant, PolicyDefinition};
 use cinoc::random::{Rng, Stream};
 use cinoc::sense::{Features, Patch};
 
@@ -14,7 +14,7 @@ fn settings(branch: &[usize], convolutions: &[usize]) -> DeepONet {
 
 #[test]
 fn a_branch_on_images() {
-    let policy = settings(&[32], &[16, 32]).build(&IMAGE, 3).expect("a policy");
+    let policy = settings(&[32], &[16, 32]).build(&Plant::new(IMAGE, 3)).expect("a policy");
     let params = policy.init(&mut Rng::new(0, Stream::Init, 0));
     let names: Vec<&str> = params.iter().map(|(name, ..)| name).collect();
     let layers = ["conv0", "conv1", "branch", "trunk0", "trunk1", "head", "out"];
@@ -35,7 +35,7 @@ fn a_branch_on_images() {
 fn strides_make_the_branch_smaller() {
     let field = Features { patch: Patch::Image { height: 64, width: 80, channels: 3 }, shared: true, position: 26, signal: 0 };
     let config = DeepONet { stride: 2, ..settings(&[64], &[16, 32]) };
-    let policy = config.build(&field, 2).expect("a policy");
+    let policy = config.build(&Plant::new(field, 2)).expect("a policy");
     let params = policy.init(&mut Rng::new(0, Stream::Init, 0));
     let (_, shape, _) = params.iter().nth(4).expect("branch.w");
     assert_eq!(shape.sizes(), [16 * 20 * 32, 64]);
@@ -47,7 +47,7 @@ fn strides_make_the_branch_smaller() {
 
 #[test]
 fn an_image_without_convolutions_is_a_list_of_numbers() {
-    let params = settings(&[64, 64], &[]).build(&IMAGE, 3).expect("a policy").init(&mut Rng::new(0, Stream::Init, 0));
+    let params = settings(&[64, 64], &[]).build(&Plant::new(IMAGE, 3)).expect("a policy").init(&mut Rng::new(0, Stream::Init, 0));
     assert_eq!(params.iter().next().expect("branch0.w").1.sizes(), [432, 64]);
 }
 
@@ -59,7 +59,7 @@ fn impossible_branches_are_refused() {
         (settings(&[64, 64], &[16, 32]), IMAGE, "policy.branch", "[32]"),
         (settings(&[32], &[16, 32]), line, "policy.convolutions", "do not see images"),
     ] {
-        match config.build(&features, 2).err() {
+        match config.build(&Plant::new(features, 2)).err() {
             Some(Error::BadValue { key: found, expected: says, .. }) => {
                 assert!(found == key && says.contains(expected), "{says}")
             }

@@ -2,9 +2,8 @@
 
 mod common;
 
-use cinoc::policy::{DeepONet, Idle, Policy, PolicyDefinition};
+use cinoc::policy::{DeepONet, Idle, Plant, Policy, PolicyDefinition};
 use cinoc::problem::Preset;
-use cinoc::sense::Features;
 use cinoc::settings::{Overlay, Rule, Setting};
 use cinoc::{Config, Error, Registry};
 use common::names;
@@ -227,8 +226,8 @@ impl PolicyDefinition for Lazy {
         Self { times: 3 }
     }
 
-    fn build(&self, _: &Features, action_width: usize) -> Result<Box<dyn Policy>, Error> {
-        Ok(Box::new(Idle { action_width }))
+    fn build(&self, plant: &Plant) -> Result<Box<dyn Policy>, Error> {
+        Ok(Box::new(Idle { action_width: plant.action_width }))
     }
 }
 

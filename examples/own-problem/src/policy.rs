@@ -18,8 +18,8 @@ impl PolicyDefinition for LinearIntegral {
         Self { keep: 0.95 }
     }
 
-    fn build(&self, features: &Features, action_width: usize) -> Result<Box<dyn Policy>, Error> {
-        Ok(Box::new(Rule { keep: self.keep as Real, shape: [features.patch.count(), action_width] }))
+    fn build(&self, plant: &Plant) -> Result<Box<dyn Policy>, Error> {
+        Ok(Box::new(Rule { keep: self.keep as Real, shape: [plant.features.patch.count(), plant.action_width] }))
     }
 }
 

@@ -1,6 +1,6 @@
 //! The neural operator: a branch on what an agent sees, a trunk on where it is, fused into a head.
 
-use super::{Context, Decision, Policy, PolicyDefinition};
+use super::{Context, Decision, Plant, Policy, PolicyDefinition};
 use crate::random::Rng;
 use crate::sense::{Features, Observation, Patch};
 use crate::{Error, Real, memory, settings, words};
@@ -63,8 +63,8 @@ impl PolicyDefinition for DeepONet {
         Self::default()
     }
 
-    fn build(&self, features: &Features, action_width: usize) -> Result<Box<dyn Policy>, Error> {
-        Ok(Box::new(Network::new(self, features, action_width)?))
+    fn build(&self, plant: &Plant) -> Result<Box<dyn Policy>, Error> {
+        Ok(Box::new(Network::new(self, &plant.features, plant.action_width)?))
     }
 }
 

@@ -1,9 +1,11 @@
 //! Policies: from what an agent sees to what it does. One policy serves any number of agents.
 
+mod centralised;
 mod deeponet;
 mod recurrent;
 mod uncontrolled;
 
+pub use centralised::Centralised;
 pub use deeponet::{DeepONet, Fusion};
 pub use recurrent::Recurrent;
 pub use uncontrolled::{Idle, Uncontrolled};
@@ -23,6 +25,8 @@ pub struct Declared {
     pub noise: usize,
     /// Whether it is told which share of the episode is over.
     pub clock: bool,
+    /// Whether it sees everything. A policy of agents that see what is near them does not.
+    pub everything: bool,
 }
 
 /// What a policy declared, in one tick.
@@ -34,14 +38,27 @@ pub struct Context<'t> {
     pub noise: Option<Var<'t>>,
     /// The share of the episode that is over, `[batch, 1]`.
     pub clock: Option<Var<'t>>,
+    /// Everything there is to see.
+    pub everything: Option<Everything<'t>>,
     /// Ticks until the next decision.
     pub hold: usize,
+}
+
+/// The whole state, for policies that declare to need it.
+#[derive(Clone, Copy)]
+pub struct Everything<'t> {
+    /// The field, `[batch, nodes…]`.
+    pub z: Var<'t>,
+    /// The field to be reached, `[batch, nodes…]`.
+    pub target: Var<'t>,
+    /// The positions of all agents, `[batch, agents, d]`.
+    pub xi: Var<'t>,
 }
 
 impl Default for Context<'_> {
     /// Nothing declared, and a decision in every tick.
     fn default() -> Self {
-        Self { memory: None, noise: None, clock: None, hold: 1 }
+        Self { memory: None, noise: None, clock: None, everything: None, hold: 1 }
     }
 }
 
@@ -94,6 +111,11 @@ pub trait Policy: Send + Sync {
     /// [`assert_replayable`](crate::env::assert_replayable) catches a policy that breaks this.
     fn act<'t>(&self, theta: &Leaves<'t>, seen: &Observation<'t>, context: &Context<'t>) -> Decision<'t>;
 
+    /// The only number of agents that it can drive, where it is not any.
+    fn fixed_agents(&self) -> Option<usize> {
+        None
+    }
+
     /// Numbers that one decision of all agents of an instance goes through, roughly; for estimates of memory.
     fn room(&self, _agents: usize) -> usize {
         0
@@ -102,6 +124,26 @@ pub trait Policy: Send + Sync {
     /// Multiplications and additions of one decision of all agents of an instance, counted twice as usual; for reports.
     fn flops(&self, _agents: usize) -> usize {
         0
+    }
+}
+
+/// What a policy drives, as far as its sizes depend on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Plant {
+    /// What each agent is shown.
+    pub features: Features,
+    /// Numbers that each acts with.
+    pub action_width: usize,
+    /// Agents in training. Only a policy that drives no other number has a use for it.
+    pub agents: usize,
+    /// Numbers that tell everything: those of the field, of its target and of all positions.
+    pub everything: usize,
+}
+
+impl Plant {
+    /// Agents that are shown `features` and act with `action_width` numbers, each by itself.
+    pub fn new(features: Features, action_width: usize) -> Self {
+        Self { features, action_width, agents: 0, everything: 0 }
     }
 }
 
@@ -118,6 +160,6 @@ pub trait PolicyDefinition: Settings {
     /// Settings to start from where a problem proposes none.
     fn preset() -> Self;
 
-    /// For agents that are shown `features` and act with `action_width` numbers.
-    fn build(&self, features: &Features, action_width: usize) -> Result<Box<dyn Policy>, Error>;
+    /// A policy for a plant.
+    fn build(&self, plant: &Plant) -> Result<Box<dyn Policy>, Error>;
 }

@@ -1,8 +1,8 @@
 //! Nobody does anything.
 
-use super::{Context, Decision, Policy, PolicyDefinition};
+use super::{Context, Decision, Plant, Policy, PolicyDefinition};
 use crate::random::Rng;
-use crate::sense::{Features, Observation};
+use crate::sense::Observation;
 use crate::{Error, settings};
 use cinoc_tape::{Leaves, Params, Shape};
 
@@ -19,8 +19,8 @@ impl PolicyDefinition for Uncontrolled {
         Self {}
     }
 
-    fn build(&self, _: &Features, action_width: usize) -> Result<Box<dyn Policy>, Error> {
-        Ok(Box::new(Idle { action_width }))
+    fn build(&self, plant: &Plant) -> Result<Box<dyn Policy>, Error> {
+        Ok(Box::new(Idle { action_width: plant.action_width }))
     }
 }
 

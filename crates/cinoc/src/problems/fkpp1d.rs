@@ -1,7 +1,7 @@
 //! `fkpp1d`: the Fisher–KPP equation on an interval, tracked by mobile agents.
 
 use super::common::{Interval, Mobile, tune_line, window_fits};
-use crate::policy::DeepONet;
+use crate::policy::{DeepONet, Recurrent};
 use crate::problem::{Definition, Explanation, Preset, Problem};
 use crate::recipe::{Recipe, Train};
 use crate::sense::{Holding, Window};
@@ -49,7 +49,7 @@ impl Definition for Fkpp1d {
     const ABOUT: &'static str = "Fisher–KPP reaction front: 20 mobile agents shape a growing population.";
     const EXPLANATION: Explanation = Explanation {
         equation: "z_t = ν z_xx + ρ z(1−z) + f on [0, L], z = 0 at both walls, z held to [0, 1]; reaction explicit, diffusion implicit Euler.",
-        sees: "the error z − z* and its slope at 20 points of a window around the agent, and where the agent is.",
+        sees: "the error z − z* and its slope at 12 points (the paper: 20) of a window around the agent, and where the agent is; with observe.target the target and the force that would hold it there, with observe.gaps how far it is to its living neighbours.",
         acts: "a push u·exp(−(x−ξ)²/2σ²), |u| ≤ u_limit, added to the force f, and a velocity |v| ≤ v_limit.",
         score: "mean over x of (z − z*)² after the last tick.",
     };
@@ -62,14 +62,20 @@ impl Definition for Fkpp1d {
             data: TrackingData { start_length: 0.2, target_length: 0.4, nearer: 0.0 },
             cost: TrackingCost { radius: 0.02, ..TrackingCost::default() },
         };
-        let (mut policy, mut train) = (DeepONet::default(), Train::default());
-        if preset == Preset::Tuned {
-            // `docs/training.md` says what each change is worth.
-            tune_line(&mut settings.swarm, &mut settings.observe, &mut policy, &mut train);
-            train.strength = [0.5, 6.0];
-            (train.updates, train.validate_every) = (800, 20);
+        if preset == Preset::Paper {
+            return (settings, Recipe::new(DeepONet::default(), Train::default()));
         }
-        (settings, Recipe::new(policy, train))
+        // `docs/training.md` says what each change is worth.
+        let mut train = Train::default();
+        tune_line(&mut settings.swarm, &mut settings.observe, &mut settings.cost, &mut train);
+        settings.observe.gaps = 0.1;
+        // Little diffusion damps what agents stir up: many must not push more than twenty, and learning begins gently.
+        (settings.swarm.crowd, train.strength_many, train.rate) = (3.0, 1.2, 1.5e-3);
+        settings.cost.final_floor = 5e-7;
+        (train.blocks, train.clustered) = (0.4, 0.2);
+        train.agents = vec![10, 10, 10, 12, 14, 20, 20, 20, 20, 28, 40];
+        (train.updates, train.validate_instances, train.validate_agents) = (800, 48, vec![10, 20, 100]);
+        (settings, Recipe::new(Recurrent { output_scale: 0.2, ..Recurrent::default() }, train))
     }
 
     fn check(&self) -> Result<(), Error> {

@@ -39,7 +39,7 @@ impl Definition for Heat2d {
     const ABOUT: &'static str = "Heat equation on a square: 16 mobile agents drive the temperature to a random target.";
     const EXPLANATION: Explanation = Explanation {
         equation: "z_t = ν(z_xx + z_yy) + f on [0, L]², z = 0 at the walls; Peaceman–Rachford.",
-        sees: "the error z − z* and its two slopes on 12 × 12 points around the agent; with observe.position, where the agent is.",
+        sees: "the error z − z* and its two slopes on 8 × 8 points (the paper: 12 × 12) around the agent, the target and the force that would hold it (observe.target), how far it is to living neighbours in eight directions (observe.gaps); with observe.position, where the agent is.",
         acts: "a push u·exp(−|x−ξ|²/2σ²), |u| ≤ u_limit, added to the force f, and a velocity, each component ≤ v_limit.",
         score: "mean over the square of (z − z*)² after tick 100, as in the published table; after the last tick beside it.",
     };

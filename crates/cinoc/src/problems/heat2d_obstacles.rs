@@ -9,6 +9,9 @@ use crate::sense::Window;
 use crate::task::{TrackingCost, TrackingData};
 use crate::{Error, settings};
 
+/// Room between a disc and a wall that an agent can pass through.
+const LEAST: f64 = 0.02;
+
 settings! {
     /// Discs that agents keep out of.
     pub struct Obstacles {
@@ -62,7 +65,7 @@ impl Definition for Heat2dObstacles {
     const ABOUT: &'static str = "Heat equation on a square with three discs that the 16 mobile agents keep out of.";
     const EXPLANATION: Explanation = Explanation {
         equation: "z_t = ν(z_xx + z_yy) + f on [0, L]², z = 0 at the walls; Peaceman–Rachford. The field does not feel the discs.",
-        sees: "the error z − z* and its two slopes on 12 × 12 points around the agent; with obstacles.seen, distance and direction of the nearest disc.",
+        sees: "the error z − z* and its two slopes on 8 × 8 points (the paper: 12 × 12) around the agent, the target and the force that would hold it (observe.target), how far it is to living neighbours in eight directions (observe.gaps); with obstacles.seen, distance and direction of the nearest disc.",
         acts: "a push u·exp(−|x−ξ|²/2σ²), |u| ≤ u_limit, and a velocity, each component ≤ v_limit; with obstacles.safety, what leads into a disc is taken out of the velocity.",
         score: "mean over the square of (z − z*)² after tick 100; beside it the share of agent-ticks inside a disc or its margin, and the smallest distance.",
     };
@@ -75,7 +78,8 @@ impl Definition for Heat2dObstacles {
             margin: 0.08,
             weight: 100.0,
             safety: ours,
-            clearance: 0.005,
+            // The paper's margin is kept too, not only the disc.
+            clearance: if ours { 0.08 } else { 0.005 },
             seen: ours,
         };
         (Self { physics, swarm, obstacles, observe, data, cost }, recipe)
@@ -92,10 +96,11 @@ impl Definition for Heat2dObstacles {
         if !safety {
             return Ok(());
         }
-        let length = self.physics.length;
-        let inside = |[x, y, r]: &[f64; 3]| [x, y].into_iter().all(|c| c - r >= *clearance && c + r <= length - clearance);
+        // Agents that slide along a wall may undercut a clearance that reaches beyond it, but not what is left between disc and wall.
+        let (length, least) = (self.physics.length, clearance.min(LEAST));
+        let inside = |[x, y, r]: &[f64; 3]| [x, y].into_iter().all(|c| c - r >= least && c + r <= length - least);
         if !discs.iter().all(inside) {
-            return bad(format!("discs {clearance} or more from the walls while obstacles.safety is on"));
+            return bad(format!("discs {least} or more from the walls while obstacles.safety is on"));
         }
         let gap = 2.0 * self.safety().reach();
         let apart = |[x, y, r]: &[f64; 3], [a, b, s]: &[f64; 3]| (x - a).hypot(y - b) >= r + s + gap;

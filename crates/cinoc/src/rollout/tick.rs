@@ -2,7 +2,7 @@
 
 use super::remember::remember;
 use crate::Problem;
-use crate::policy::{Context, Decision, Policy};
+use crate::policy::{Context, Decision, Everything, Policy};
 use crate::task::After;
 use cinoc_tape::{Leaves, Var};
 
@@ -70,7 +70,9 @@ pub fn tick<'t>(
     let (within, memory) = match decide {
         Decide::Policy { policy, theta, inputs: Inputs { noise, clock } } => {
             let seen = swarm.observe(state.z, given.target, state.xi, given.strength);
-            let context = Context { memory: state.memory, noise, clock, hold: given.hold };
+            let everything = Everything { z: state.z, target: given.target, xi: state.xi };
+            let everything = policy.declared().everything.then_some(everything);
+            let context = Context { memory: state.memory, noise, clock, everything, hold: given.hold };
             let Decision { raw, memory } = policy.act(&theta, &seen, &context);
             assert_eq!(memory.is_some(), state.memory.is_some(), "a policy returns a memory if and only if it declares one");
             let memory = memory.map(|memory| remember(memory, given.strength));

@@ -2,7 +2,7 @@
 
 mod relax;
 
-use super::{Context, Decision, Declared, Policy, PolicyDefinition};
+use super::{Context, Decision, Declared, Plant, Policy, PolicyDefinition};
 use crate::random::Rng;
 use crate::sense::{Features, Observation};
 use crate::{Error, Real, memory, settings};
@@ -57,8 +57,8 @@ impl PolicyDefinition for Recurrent {
         Self::default()
     }
 
-    fn build(&self, features: &Features, action_width: usize) -> Result<Box<dyn Policy>, Error> {
-        Ok(Box::new(Network::new(self.clone(), features, action_width)?))
+    fn build(&self, plant: &Plant) -> Result<Box<dyn Policy>, Error> {
+        Ok(Box::new(Network::new(self.clone(), &plant.features, plant.action_width)?))
     }
 }
 

@@ -2,7 +2,6 @@
 
 use super::Mobile;
 use crate::actuate::Kernel;
-use crate::policy::{DeepONet, Fusion};
 use crate::problem::Problem;
 use crate::recipe::{Schedule, Train};
 use crate::sense::{Holding, Sight, Window};
@@ -60,13 +59,24 @@ impl Interval<'_> {
     }
 }
 
-/// What helps on every interval: steeper answers to small errors, agents near the walls, other places and strengths, a falling rate.
-pub fn tune_line(swarm: &mut Mobile, observe: &mut Window, policy: &mut DeepONet, train: &mut Train) {
-    policy.fusion = Fusion::Product;
-    observe.gain = 4.0;
-    (swarm.start_margin, swarm.start_margin_other) = (0.05, 0.05);
+/// What helps wherever a target is tracked: agents that see it and the gaps to their neighbours, a cost that minds the error at the end, and
+/// learning with other numbers of agents, strengths, places and deaths.
+pub fn tune_tracking(observe: &mut Window, cost: &mut TrackingCost, train: &mut Train) {
+    (observe.gain, observe.target) = (4.0, true);
+    (cost.effort, cost.final_log, cost.final_root) = (1e-4, 0.1, 2.0);
     train.schedule = Schedule::WarmupCosine;
-    (train.rate_start, train.rate, train.rate_end, train.warmup) = (1e-4, 2e-3, 0.0, 20);
-    train.start_jitter = 0.05;
-    train.average = 0.95;
+    (train.hold, train.average) = (2, 0.98);
+    (train.strength, train.strength_each, train.strength_many) = ([0.8, 1.6], 0.2, 2.0);
+    train.validate_fail = 0.3;
+}
+
+/// What helps on every interval besides.
+pub fn tune_line(swarm: &mut Mobile, observe: &mut Window, cost: &mut TrackingCost, train: &mut Train) {
+    tune_tracking(observe, cost, train);
+    (observe.points, observe.window) = (12, 0.14);
+    (swarm.start_margin, swarm.start_margin_other) = (0.05, 0.05);
+    (cost.final_floor, cost.final_root) = (3e-7, 1.5);
+    (train.rate_start, train.rate, train.rate_end, train.warmup) = (2e-4, 2e-3, 7e-5, 30);
+    (train.deaths, train.blocks, train.clustered) = (0.6, 0.5, 0.4);
+    train.validate_every = 50;
 }

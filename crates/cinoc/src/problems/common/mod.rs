@@ -6,7 +6,7 @@ mod plane;
 mod rest;
 
 pub use agents::{Mobile, Static, crowd};
-pub use line::{Interval, tune_line};
+pub use line::{Interval, tune_line, tune_tracking};
 pub use plane::{HeatPlane, Physics as HeatPhysics};
 pub use rest::{PlaneStates, Rest, States, calm, nodes_fit, rest_needs_no_view, states_fit, tori};
 
