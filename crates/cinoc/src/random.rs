@@ -23,6 +23,8 @@ pub enum Stream {
     Noise = 8,
     /// Resamples of bootstrap intervals.
     Bootstrap = 9,
+    /// Where searches for the best actions begin.
+    Search = 11,
 }
 
 /// What instances are for: training may draw them differently, scores never do, and no two uses share one.

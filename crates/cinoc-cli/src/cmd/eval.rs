@@ -45,15 +45,7 @@ impl Args {
         let model = model.with(registry, &cinoc::settings::Overlay::from_pairs(&self.set)?)?;
         let (problem, policy) = model.build(registry)?;
         let instances = self.count.unwrap_or(problem.task.instances());
-        if let Some(attractor) = problem.task.attractor()
-            && instances > attractor.size(Use::Test)
-            && self.instances.start.is_none()
-        {
-            let most = attractor.size(Use::Test);
-            bail!(
-                "each seed has {most} held-out states; ask for --instances {most} or fewer, or for more with --set data.test_states={instances}"
-            );
-        }
+        data::enough(&problem, instances, self.instances.start.is_some())?;
         let request = self.instances.request(&problem, 1, instances)?;
         let threads = Threads::new(self.threads)?;
         data::prepare(&problem, &[Use::Test], request.seed);
