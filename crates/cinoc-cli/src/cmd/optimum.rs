@@ -1,15 +1,16 @@
 //! `cinoc optimum`
 
 mod file;
+mod report;
 mod screen;
 
 use super::train::Stopped;
-use super::{Instances, PresetName, Settings, data, short};
+use super::{Instances, PresetName, Settings, data};
 use crate::library;
-use crate::out::{program, say};
+use crate::out::say;
 use anyhow::{Result, bail};
 use cinoc::evaluate::Request;
-use cinoc::optimum::{Found, Goal, Search, Spread, search};
+use cinoc::optimum::{Goal, Horizon, Record, Search, recede, search};
 use cinoc::policy::Policy;
 use cinoc::random::Use;
 use cinoc::settings::Overlay;
@@ -18,6 +19,8 @@ use cinoc::threads::Threads;
 use cinoc::{Problem, Registry};
 use file::Results;
 use screen::Screen;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -40,9 +43,19 @@ pub struct Args {
     /// What is made small: the score, or the cost that policies are trained with.
     #[arg(long = "for", value_enum, default_value = "score")]
     goal: GoalName,
-    /// Most iterations for each instance.
+    /// Most iterations for each instance, or for each decision of a receding horizon; default: 3000, or 50.
     #[arg(long)]
     iterations: Option<usize>,
+    /// A search has converged when the last fifty iterations lowered the value by less than this share.
+    #[arg(long)]
+    tolerance: Option<f64>,
+    /// Decide anew again and again, each time with the best actions for so many ticks ahead (NMPC), instead of once for the whole episode. What is
+    /// made small then is the cost.
+    #[arg(long, value_name = "TICKS", conflicts_with_all = ["goal", "tolerance"])]
+    horizon: Option<usize>,
+    /// With --horizon: how many ticks are carried out before it decides again.
+    #[arg(long, value_name = "TICKS", default_value_t = 1, requires = "horizon")]
+    every: usize,
     /// Change a setting of the problem, for example --set swarm.u_limit=1. May be repeated.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     set: Vec<String>,
@@ -80,51 +93,75 @@ struct Question {
 impl Args {
     /// Runs the command.
     pub fn run(self, registry: &Registry) -> Result<()> {
-        if self.count == 0 || self.agents == Some(0) || self.iterations == Some(0) {
-            bail!("--instances, --agents and --iterations must be 1 or more");
+        let counts = [Some(self.count), self.agents, self.iterations, self.horizon, Some(self.every)];
+        if counts.contains(&Some(0)) {
+            bail!("--instances, --agents, --iterations, --horizon and --every must be 1 or more");
         }
         let question = self.question(registry)?;
         let problem = &question.problem;
-        let agents = self.agents.unwrap_or(problem.agents);
-        let request = self.instances.request(problem, agents, self.count)?;
+        let request = self.instances.request(problem, self.agents.unwrap_or(problem.agents), self.count)?;
         data::enough(problem, self.count, self.instances.start.is_some())?;
-        let how = self.search();
-        let mut results = Results::open(self.out.as_deref(), self.header(&question, &request, &how))?;
         let threads = Threads::new(self.threads)?;
         data::prepare(problem, &[Use::Test], request.seed);
+        if let Some(ahead) = self.horizon {
+            let horizon = Horizon { ahead, every: self.every.min(ahead), iterations: self.iterations.unwrap_or(50) };
+            let (mut results, receded) = self.gather(&question, &request, |missing, screen| {
+                Ok(recede(problem, &request, missing, &horizon, &threads, screen)?)
+            })?;
+            let summary = report::of_receded(&receded);
+            results.end(&summary)?;
+            return self.say(&question, &request, summary, || report::receded(&receded));
+        }
+        let how = self.search();
+        let policy = question.policy.as_ref().map(|(policy, params)| (&**policy, params));
+        let (mut results, found) = self.gather(&question, &request, |missing, screen| {
+            Ok(search(problem, policy, &request, missing, &how, &threads, screen)?)
+        })?;
+        let summary = report::of_found(&found);
+        results.end(&summary)?;
+        self.say(&question, &request, summary.clone(), || report::found(&found, &summary, how.iterations))
+    }
+
+    /// What a file holds already, and what `work` finds for the other instances.
+    fn gather<T: Record + Clone + Serialize + DeserializeOwned + Send>(
+        &self,
+        question: &Question,
+        request: &Request,
+        work: impl FnOnce(&[usize], &Screen<T>) -> Result<()>,
+    ) -> Result<(Results<T>, Vec<T>)> {
+        let mut results = Results::open(self.out.as_deref(), self.header(question, request))?;
         let missing: Vec<usize> = (0..self.count).filter(|i| !results.has(*i)).collect();
         if !missing.is_empty() {
-            let with = self.actions.then(|| (problem.clone(), request.clone()));
+            let with = self.actions.then(|| (question.problem.clone(), request.clone()));
             let screen = Screen::new(results, missing.len(), with)?;
-            let policy = question.policy.as_ref().map(|(policy, params)| (&**policy, params));
-            search(problem, policy, &request, &missing, &how, &threads, &screen)?;
+            work(&missing, &screen)?;
             results = screen.end()?;
         }
         let found = results.of(self.count);
         if found.len() < self.count {
             let kept = match &self.out {
-                Some(out) => format!(
-                    "{} of {} instances are in {}. Continue with the same command",
-                    found.len(),
-                    self.count,
-                    out.display()
-                ),
-                None => "Nothing was kept. To be able to continue, add -o FILE.jsonl".into(),
+                Some(out) => {
+                    let (n, all) = (found.len(), self.count);
+                    format!("{n} of {all} instances are in {}. Continue with the same command", out.display())
+                }
+                None => "Nothing was kept; to be able to continue, add -o FILE.jsonl".into(),
             };
             return Err(Stopped(format!("Stopped. {kept}")).into());
         }
-        let summary = summary(&found);
-        results.end(&summary)?;
-        self.report(&question, &request, &found, summary)
+        Ok((results, found))
     }
 
     fn search(&self) -> Search {
         let goal = match self.goal {
-            GoalName::Score => Goal::Score,
-            GoalName::Cost => Goal::Cost,
+            GoalName::Score if self.horizon.is_none() => Goal::Score,
+            _ => Goal::Cost,
         };
         let usual = Search::new(goal);
-        Search { iterations: self.iterations.unwrap_or(usual.iterations), ..usual }
+        Search {
+            iterations: self.iterations.unwrap_or(usual.iterations),
+            tolerance: self.tolerance.unwrap_or(usual.tolerance),
+            goal,
+        }
     }
 
     /// The problem, with a policy where there is a model.
@@ -142,82 +179,28 @@ impl Args {
     }
 
     /// What has to be the same for a file to be continued.
-    fn header(&self, question: &Question, request: &Request, how: &Search) -> Value {
-        let Instances { start, target, .. } = &self.instances;
+    fn header(&self, question: &Question, request: &Request) -> Value {
+        let (Instances { start, target, .. }, how) = (&self.instances, self.search());
         json!({
-            "problem": question.problem.name, "what": self.what, "agents": request.agents, "seed": request.seed, "fail": request.fail,
-            "fail_at": request.fail_at, "start": start, "target": target, "for": how.goal, "iterations": how.iterations,
-            "actions": self.actions, "settings": question.settings,
+            "problem": question.problem.name, "model": self.what, "agents": request.agents, "seed": request.seed, "fail": request.fail,
+            "fail_at": request.fail_at, "start": start, "target": target, "for": how.goal, "iterations": self.iterations,
+            "tolerance": how.tolerance, "horizon": self.horizon, "every": self.horizon.map(|_| self.every), "actions": self.actions,
+            "settings": question.settings,
         })
     }
 
-    /// Says what came out.
-    fn report(&self, question: &Question, request: &Request, found: &[Found], summary: Value) -> Result<()> {
+    /// Says what came out: one line of JSON, or a table.
+    fn say(&self, question: &Question, request: &Request, summary: Value, table: impl FnOnce() -> Result<()>) -> Result<()> {
+        let (name, agents, seed) = (&question.problem.name, request.agents, request.seed);
         if self.json {
             let mut line = json!({
-                "problem": question.problem.name, "model": self.what, "agents": request.agents, "instances": self.count,
-                "seed": request.seed, "fail": request.fail, "dead_from": request.dead_from(&question.problem),
-                "for": self.search().goal,
+                "problem": name, "model": self.what, "agents": agents, "instances": self.count, "seed": seed, "fail": request.fail,
+                "dead_from": request.dead_from(&question.problem), "for": self.search().goal, "horizon": self.horizon,
             });
             line.as_object_mut().expect("an object").extend(summary.as_object().expect("an object").clone());
             return say!("{line}");
         }
-        say!(
-            "{} with {} agents, {} held-out instances of seed {}\n",
-            question.problem.name,
-            request.agents,
-            self.count,
-            request.seed
-        )?;
-        say!(
-            "{:>8} {:>13} {:>10} {:>10} {:>8} {:>10} {:>8}  ",
-            "instance",
-            "uncontrolled",
-            "policy",
-            "optimum",
-            "from",
-            "iterations",
-            "seconds"
-        )?;
-        for f in found {
-            let policy = f.policy.map_or("-".into(), short);
-            let from = serde_json::to_value(f.from)?;
-            say!(
-                "{:>8} {:>13} {policy:>10} {:>10} {:>8} {:>10} {:>8.1}  {}",
-                f.instance,
-                short(f.uncontrolled),
-                short(f.optimum),
-                from.as_str().unwrap_or_default(),
-                f.iterations,
-                f.seconds,
-                if f.converged { "" } else { "not converged" }
-            )?;
-        }
-        let ratio = |key: &str| summary[key].as_f64().map_or("-".into(), short);
-        say!("\nMean over mean uncontrolled: optimum {}, policy {}", ratio("ratio"), ratio("policy_ratio"))?;
-        let open = found.iter().filter(|f| !f.converged).count();
-        if open > 0 {
-            say!(
-                "{open} did not converge; for a lower value:  {} optimum … --iterations {}",
-                program(),
-                4 * self.search().iterations
-            )?;
-        }
-        Ok(())
+        say!("{name} with {agents} agents, {} held-out instances of seed {seed}\n", self.count)?;
+        table()
     }
-}
-
-/// All instances as a few numbers.
-pub fn summary(found: &[Found]) -> Value {
-    let spread = |value: &dyn Fn(&Found) -> Option<f64>| Spread::of(found.iter().filter_map(value));
-    let mean = |value: &dyn Fn(&Found) -> Option<f64>| spread(value).map(|spread| spread.mean);
-    let free = mean(&|f| Some(f.uncontrolled)).unwrap_or(f64::NAN);
-    json!({
-        "optimum": spread(&|f| Some(f.optimum)), "uncontrolled": spread(&|f| Some(f.uncontrolled)), "policy": spread(&|f| f.policy),
-        "ratio": mean(&|f| Some(f.optimum)).map(|mean| mean / free), "policy_ratio": mean(&|f| f.policy).map(|mean| mean / free),
-        "ratios": spread(&|f| Some(f.optimum / f.uncontrolled)), "policy_ratios": spread(&|f| Some(f.policy? / f.uncontrolled)),
-        "gap": spread(&|f| Some(f.policy? / f.optimum)), "iterations": mean(&|f| Some(f.iterations as f64)),
-        "evaluations": mean(&|f| Some(f.evaluations as f64)), "seconds": mean(&|f| Some(f.seconds)),
-        "converged": found.iter().filter(|f| f.converged).count(),
-    })
 }

@@ -91,8 +91,10 @@ pub fn search(
             from,
             iterations: search.iterations,
             evaluations: evaluations[member] + search.evaluations,
-            gradient_fall: search.norm() / search.first_norm,
+            gradient_fall: (search.value - search.first.0).exp() * search.norm() / search.first.1,
+            ended: search.state,
             converged: matches!(search.state, State::Flat | State::Rounding),
+            bound_unlimited_static: None,
             seconds,
             actions,
         };

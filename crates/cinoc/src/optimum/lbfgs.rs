@@ -1,5 +1,6 @@
 //! Limited-memory BFGS that asks for values instead of calling for them, so that many searches share one batch of evaluations.
 
+use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
 /// Sufficient decrease and curvature of the weak Wolfe conditions.
@@ -23,7 +24,8 @@ pub struct Rules {
 }
 
 /// How far a search is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum State {
     /// Going on.
     Searching,
@@ -63,8 +65,8 @@ pub struct Lbfgs {
     pub iterations: usize,
     /// Values asked for.
     pub evaluations: usize,
-    /// Norm of the first gradient.
-    pub first_norm: f64,
+    /// The first value, and the norm of the first gradient.
+    pub first: (f64, f64),
     /// How far it is.
     pub state: State,
 }
@@ -88,7 +90,7 @@ impl Lbfgs {
             values: VecDeque::new(),
             iterations: 0,
             evaluations: 0,
-            first_norm: 0.0,
+            first: (0.0, 0.0),
             state: State::Searching,
         }
     }
@@ -110,7 +112,7 @@ impl Lbfgs {
         if self.evaluations == 1 {
             self.value = value;
             self.gradient.copy_from_slice(gradient);
-            self.first_norm = self.norm();
+            self.first = (value, self.norm());
             if !usable {
                 self.state = State::Rounding;
             } else {

@@ -2,11 +2,15 @@
 //!
 //! No policy that sees a window of the field and decides as it goes can be expected to do as well; how near it comes is its optimality gap.
 
+mod bound;
 mod group;
+mod horizon;
 mod lbfgs;
 mod objective;
 mod summary;
 
+pub use bound::Bound;
+pub use horizon::{Horizon, Receded, recede};
 pub use lbfgs::{Lbfgs, Rules, State};
 pub use objective::{Goal, Objective};
 pub use summary::Spread;
@@ -69,10 +73,15 @@ pub struct Found {
     pub iterations: usize,
     /// Rollouts with gradient, of all searches for this instance.
     pub evaluations: usize,
-    /// How much smaller than at first the gradient of the value's logarithm was in the end.
+    /// Norm of the gradient in the end over that at first.
     pub gradient_fall: f64,
+    /// Why the search ended.
+    pub ended: State,
     /// Whether more iterations would have changed little.
     pub converged: bool,
+    /// What unlimited pushes could reach with all agents standing still, where the equation is linear: a bound for agents that do stand still.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bound_unlimited_static: Option<f64>,
     /// Time that it took; searches that were computed together share theirs equally.
     pub seconds: f64,
     /// The actions, `[ticks, agents, k]`.
@@ -80,8 +89,27 @@ pub struct Found {
     pub actions: Vec<Real>,
 }
 
+impl Record for Found {
+    fn instance(&self) -> usize {
+        self.instance
+    }
+
+    fn actions(&self) -> &[Real] {
+        &self.actions
+    }
+}
+
+/// What was found for one instance.
+pub trait Record {
+    /// Which instance.
+    fn instance(&self) -> usize;
+
+    /// The actions, `[ticks, agents, k]`.
+    fn actions(&self) -> &[Real];
+}
+
 /// What is told while searches go on, from any thread.
-pub trait Listen: Sync {
+pub trait Listen<T>: Sync {
     /// Whether to stop; what is not finished then is dropped.
     fn stop(&self) -> bool {
         false
@@ -91,7 +119,7 @@ pub trait Listen: Sync {
     fn advance(&self, _share: f64) {}
 
     /// Some instances are finished.
-    fn found(&self, found: Vec<Found>);
+    fn found(&self, found: Vec<T>);
 }
 
 /// Instances that are searched together, and the most nodes of theirs: many share the cost of an operation, few stay in the cache.
@@ -107,17 +135,27 @@ pub fn search(
     which: &[usize],
     search: &Search,
     threads: &Threads,
-    listen: &dyn Listen,
+    listen: &dyn Listen<Found>,
 ) -> Result<(), Error> {
     let together = (TOGETHER.1 / problem.stepper.grid().count()).clamp(1, TOGETHER.0).min(which.len().div_ceil(threads.count()));
     let groups: Vec<&[usize]> = which.chunks(together.max(1)).collect();
+    let bound = match (search.goal, which.first()) {
+        (Goal::Score, Some(&first)) => Bound::new(problem, &request.beginning(problem, first), request.agents),
+        _ => None,
+    };
     threads
         .map(groups.len(), |g| {
             if !listen.stop() {
                 let share = groups[g].len() as f64 / which.len() as f64;
                 let progress = |part: f64| listen.advance(part * share);
                 let found = group::search(problem, policy, request, groups[g], search, &|| listen.stop(), &progress)?;
-                found.into_iter().for_each(|found| listen.found(found));
+                if let Some(mut found) = found {
+                    for found in found.iter_mut() {
+                        let begins = || request.beginning(problem, found.instance);
+                        found.bound_unlimited_static = bound.as_ref().map(|bound| bound.of(&begins()));
+                    }
+                    listen.found(found);
+                }
             }
             Ok(())
         })

@@ -1,20 +1,22 @@
 //! What was found, in memory and in a file of JSON lines: the settings, a line per instance, the summary.
 
 use anyhow::{Context, Result, anyhow, bail};
-use cinoc::optimum::Found;
+use cinoc::optimum::Record;
 use cinoc::rollout::Beginning;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 /// Found so far.
-pub struct Results {
-    found: Vec<Found>,
+pub struct Results<T> {
+    found: Vec<T>,
     file: Option<(PathBuf, File)>,
 }
 
-impl Results {
+impl<T: Record + Clone + Serialize + DeserializeOwned> Results<T> {
     /// Those of a file, if there is one; it is refused if it was made with other settings.
     pub fn open(path: Option<&Path>, header: Value) -> Result<Self> {
         let Some(path) = path else { return Ok(Self { found: Vec::new(), file: None }) };
@@ -51,21 +53,22 @@ impl Results {
 
     /// Whether an instance is among them.
     pub fn has(&self, instance: usize) -> bool {
-        self.found.iter().any(|found| found.instance == instance)
+        self.found.iter().any(|found| found.instance() == instance)
     }
 
     /// Those of the first `count` instances, in order.
-    pub fn of(&self, count: usize) -> Vec<Found> {
-        let mut found: Vec<Found> = self.found.iter().filter(|found| found.instance < count).cloned().collect();
-        found.sort_by_key(|found| found.instance);
+    pub fn of(&self, count: usize) -> Vec<T> {
+        let mut found: Vec<T> = self.found.iter().filter(|found| found.instance() < count).cloned().collect();
+        found.sort_by_key(T::instance);
         found
     }
 
     /// Adds one; with where it began, if its actions are to be kept.
-    pub fn add(&mut self, found: Found, begins: Option<&Beginning>) -> Result<()> {
+    pub fn add(&mut self, found: T, begins: Option<&Beginning>) -> Result<()> {
         let mut line = serde_json::to_value(&found)?;
         if let (Some(begins), Some(line)) = (begins, line.as_object_mut()) {
-            let more = json!({"start": begins.start, "target": begins.target, "places": begins.places, "actions": found.actions});
+            let more =
+                json!({"start": begins.start, "target": begins.target, "places": begins.places, "actions": found.actions()});
             line.extend(more.as_object().cloned().unwrap_or_default());
         }
         self.found.push(found);

@@ -5,35 +5,37 @@ use crate::out::note;
 use anyhow::Result;
 use cinoc::Problem;
 use cinoc::evaluate::Request;
-use cinoc::optimum::{Found, Listen};
+use cinoc::optimum::{Listen, Record};
 use indicatif::{ProgressBar, ProgressStyle};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use std::io::IsTerminal;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 /// A progress bar on a terminal, a line now and then elsewhere; what is found goes to the results at once.
-pub struct Screen {
+pub struct Screen<T> {
     bar: Option<ProgressBar>,
     stop: Arc<AtomicBool>,
     /// Whose givens are kept beside the results.
     with: Option<(Arc<Problem>, Request)>,
     count: usize,
     started: Instant,
-    shown: Mutex<Shown>,
+    shown: Mutex<Shown<T>>,
 }
 
-struct Shown {
-    results: Results,
+struct Shown<T> {
+    results: Results<T>,
     failed: Option<anyhow::Error>,
     done: f64,
     found: usize,
     last_line: Instant,
 }
 
-impl Screen {
+impl<T> Screen<T> {
     /// For so many instances.
-    pub fn new(results: Results, count: usize, with: Option<(Arc<Problem>, Request)>) -> Result<Self> {
+    pub fn new(results: Results<T>, count: usize, with: Option<(Arc<Problem>, Request)>) -> Result<Self> {
         let stop = Arc::new(AtomicBool::new(false));
         let flag = stop.clone();
         // Ctrl-C drops the instances at hand; a second one is for the impatient.
@@ -54,7 +56,7 @@ impl Screen {
     }
 
     /// Takes the bar away; what was found, or why it could not be written.
-    pub fn end(self) -> Result<Results> {
+    pub fn end(self) -> Result<Results<T>> {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
         }
@@ -62,12 +64,12 @@ impl Screen {
         shown.failed.map_or(Ok(shown.results), Err)
     }
 
-    fn shown(&self) -> std::sync::MutexGuard<'_, Shown> {
+    fn shown(&self) -> std::sync::MutexGuard<'_, Shown<T>> {
         self.shown.lock().unwrap_or_else(|poison| poison.into_inner())
     }
 }
 
-impl Listen for Screen {
+impl<T: Record + Clone + Serialize + DeserializeOwned + Send> Listen<T> for Screen<T> {
     fn stop(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
     }
@@ -87,14 +89,14 @@ impl Listen for Screen {
         }
     }
 
-    fn found(&self, found: Vec<Found>) {
+    fn found(&self, found: Vec<T>) {
         let mut shown = self.shown();
         shown.found += found.len();
         if let Some(bar) = &self.bar {
             bar.set_message(format!("{} of {} instances", shown.found, self.count));
         }
         for found in found {
-            let begins = self.with.as_ref().map(|(problem, request)| request.beginning(problem, found.instance));
+            let begins = self.with.as_ref().map(|(problem, request)| request.beginning(problem, found.instance()));
             if let Err(error) = shown.results.add(found, begins.as_ref()) {
                 shown.failed.get_or_insert(error);
                 // There is no use in finding what cannot be written.
