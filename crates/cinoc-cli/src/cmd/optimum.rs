@@ -1,6 +1,7 @@
 //! `cinoc optimum`
 
 mod file;
+mod gap;
 mod report;
 mod screen;
 
@@ -24,6 +25,8 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::sync::Arc;
+
+pub use gap::gap;
 
 /// Arguments of `cinoc optimum`.
 #[derive(clap::Args)]

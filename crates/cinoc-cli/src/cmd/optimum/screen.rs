@@ -11,13 +11,15 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::io::IsTerminal;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, Once};
 use std::time::{Duration, Instant};
+
+/// Whether somebody asked for an end.
+static STOP: AtomicBool = AtomicBool::new(false);
 
 /// A progress bar on a terminal, a line now and then elsewhere; what is found goes to the results at once.
 pub struct Screen<T> {
     bar: Option<ProgressBar>,
-    stop: Arc<AtomicBool>,
     /// Whose givens are kept beside the results.
     with: Option<(Arc<Problem>, Request)>,
     count: usize,
@@ -36,14 +38,17 @@ struct Shown<T> {
 impl<T> Screen<T> {
     /// For so many instances.
     pub fn new(results: Results<T>, count: usize, with: Option<(Arc<Problem>, Request)>) -> Result<Self> {
-        let stop = Arc::new(AtomicBool::new(false));
-        let flag = stop.clone();
-        // Ctrl-C drops the instances at hand; a second one is for the impatient.
-        ctrlc::set_handler(move || {
-            if flag.swap(true, Ordering::Relaxed) {
-                std::process::exit(130);
-            }
-        })?;
+        // Ctrl-C drops the instances at hand; a second one is for the impatient. There can be one handler only.
+        static HANDLER: Once = Once::new();
+        let mut set = Ok(());
+        HANDLER.call_once(|| {
+            set = ctrlc::set_handler(|| {
+                if STOP.swap(true, Ordering::Relaxed) {
+                    std::process::exit(130);
+                }
+            });
+        });
+        set?;
         let bar = std::io::stderr().is_terminal().then(|| {
             let style = ProgressStyle::with_template("{bar:30} {percent} %  {msg}  {elapsed} gone, {eta} to go")
                 .expect("a valid template")
@@ -52,7 +57,7 @@ impl<T> Screen<T> {
         });
         let now = Instant::now();
         let shown = Mutex::new(Shown { results, failed: None, done: 0.0, found: 0, last_line: now });
-        Ok(Self { bar, stop, with, count, started: now, shown })
+        Ok(Self { bar, with, count, started: now, shown })
     }
 
     /// Takes the bar away; what was found, or why it could not be written.
@@ -71,7 +76,7 @@ impl<T> Screen<T> {
 
 impl<T: Record + Clone + Serialize + DeserializeOwned + Send> Listen<T> for Screen<T> {
     fn stop(&self) -> bool {
-        self.stop.load(Ordering::Relaxed)
+        STOP.load(Ordering::Relaxed)
     }
 
     fn advance(&self, share: f64) {
@@ -100,7 +105,7 @@ impl<T: Record + Clone + Serialize + DeserializeOwned + Send> Listen<T> for Scre
             if let Err(error) = shown.results.add(found, begins.as_ref()) {
                 shown.failed.get_or_insert(error);
                 // There is no use in finding what cannot be written.
-                self.stop.store(true, Ordering::Relaxed);
+                STOP.store(true, Ordering::Relaxed);
             }
         }
     }
