@@ -36,6 +36,8 @@ enum Command {
     Data(cmd::data::Args),
     /// Score a trained policy on held-out instances, also with other numbers of agents or failures.
     Eval(cmd::eval::Args),
+    /// Search for the best actions there are for each instance: what a policy can be measured against.
+    Optimum(cmd::optimum::Args),
     /// Draw one controlled episode as PNG, SVG or GIF.
     Show(cmd::show::Args),
     /// Check the derivatives of a problem, how its gradient grows, and the memory it needs.
@@ -61,6 +63,7 @@ pub fn run(registry: Registry) -> ExitCode {
         Command::Train(args) => args.run(registry),
         Command::Data(args) => args.run(registry),
         Command::Eval(args) => args.run(registry),
+        Command::Optimum(args) => args.run(registry),
         Command::Show(args) => args.run(registry),
         Command::Check(args) => args.run(registry),
         Command::Bench(args) => args.run(registry),

@@ -26,6 +26,7 @@ pub mod inspect;
 pub mod limit;
 pub mod measure;
 pub mod memory;
+pub mod optimum;
 pub mod place;
 pub mod policy;
 pub mod prelude;

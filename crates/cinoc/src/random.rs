@@ -25,6 +25,8 @@ pub enum Stream {
     Bootstrap = 9,
     /// How many agents a shard of training instances has.
     Cardinality = 10,
+    /// Where searches for the best actions begin.
+    Search = 11,
 }
 
 /// What instances are for: training may draw them differently, scores never do, and no two uses share one.

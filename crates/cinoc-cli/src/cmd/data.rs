@@ -2,7 +2,7 @@
 
 use super::Settings;
 use crate::out::say;
-use anyhow::Result;
+use anyhow::{Result, bail};
 use cinoc::attractor::{Attractor, USES};
 use cinoc::disk::cache;
 use cinoc::random::Use;
@@ -64,6 +64,16 @@ impl Args {
 pub fn prepare(problem: &Problem, uses: &[Use], seed: u64) {
     if let Some(attractor) = problem.task.attractor() {
         uses.iter().for_each(|purpose| drop(made(attractor, *purpose, seed)));
+    }
+}
+
+/// Refuses more held-out instances than there are states for, unless they start from fields of one's own.
+pub fn enough(problem: &Problem, instances: usize, own_start: bool) -> Result<()> {
+    match problem.task.attractor().map(|attractor| attractor.size(Use::Test)) {
+        Some(most) if instances > most && !own_start => bail!(
+            "each seed has {most} held-out states; ask for --instances {most} or fewer, or for more with --set data.test_states={instances}"
+        ),
+        _ => Ok(()),
     }
 }
 

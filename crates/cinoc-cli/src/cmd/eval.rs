@@ -1,6 +1,6 @@
 //! `cinoc eval`
 
-use super::{Instances, data, short};
+use super::{Instances, data, optimum, short};
 use crate::library;
 use crate::out::{note, program, say};
 use anyhow::{Result, bail};
@@ -8,6 +8,7 @@ use cinoc::Registry;
 use cinoc::evaluate::{Report, Request, report};
 use cinoc::random::Use;
 use cinoc::threads::Threads;
+use serde_json::Value;
 
 /// Arguments of `cinoc eval`.
 #[derive(clap::Args)]
@@ -29,6 +30,10 @@ pub struct Args {
     /// Threads to use; 0 takes all cores.
     #[arg(long, default_value_t = 0)]
     threads: usize,
+    /// Also search for the best actions there are for the first N instances, 8 unless told otherwise, and say how near the policy comes: its
+    /// score over the best. Takes seconds to minutes for each instance.
+    #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "8")]
+    optimum: Option<usize>,
     /// Print one JSON object per number of agents, a line each.
     #[arg(long)]
     json: bool,
@@ -37,23 +42,15 @@ pub struct Args {
 impl Args {
     /// Runs the command.
     pub fn run(self, registry: &Registry) -> Result<()> {
-        if self.count == Some(0) || self.agents.contains(&0) {
-            bail!("--instances and --agents must be 1 or more");
+        if self.count == Some(0) || self.agents.contains(&0) || self.optimum == Some(0) {
+            bail!("--instances, --agents and --optimum must be 1 or more");
         }
         let model = library::find(registry, &self.model)?;
         let trained = model.build(registry)?.0.agents;
         let model = model.with(registry, &cinoc::settings::Overlay::from_pairs(&self.set)?)?;
         let (problem, policy) = model.build(registry)?;
         let instances = self.count.unwrap_or(problem.task.instances());
-        if let Some(attractor) = problem.task.attractor()
-            && instances > attractor.size(Use::Test)
-            && self.instances.start.is_none()
-        {
-            let most = attractor.size(Use::Test);
-            bail!(
-                "each seed has {most} held-out states; ask for --instances {most} or fewer, or for more with --set data.test_states={instances}"
-            );
-        }
+        data::enough(&problem, instances, self.instances.start.is_some())?;
         let request = self.instances.request(&problem, 1, instances)?;
         let threads = Threads::new(self.threads)?;
         data::prepare(&problem, &[Use::Test], request.seed);
@@ -81,12 +78,22 @@ impl Args {
                 "diverged"
             )?;
         }
-        let mut rows = Vec::new();
+        let (mut rows, mut gaps) = (Vec::new(), Vec::new());
         for agents in counts {
             let request = Request { agents, ..request.clone() };
             let row = report(&problem, &*policy, &model.params, &self.model, &request, &threads)?;
+            let gap = match self.optimum {
+                Some(count) => Some(optimum::gap(&problem, &*policy, &model.params, &request, count, &threads)?),
+                None => None,
+            };
             if self.json {
-                say!("{}", serde_json::to_string(&row)?)?;
+                // With the fields in their order, and the optimum behind them.
+                let mut line = serde_json::to_string(&row)?;
+                if let Some(gap) = &gap {
+                    line.truncate(line.len() - 1);
+                    line += &format!(",\"optimum\":{gap}}}");
+                }
+                say!("{line}")?;
             } else {
                 let more: String = others.iter().map(|name| format!(" {:>17}", short(row.measures[name]))).collect();
                 say!(
@@ -102,8 +109,10 @@ impl Args {
                     row.diverged
                 )?;
             }
+            gaps.extend(gap.map(|gap| (agents, gap)));
             rows.push(row);
         }
+        self.say_gaps(&gaps)?;
         self.warn(&rows, trained);
         match rows.iter().find(|row| row.diverged == row.instances) {
             Some(row) => bail!(
@@ -115,6 +124,31 @@ impl Args {
             ),
             None => Ok(()),
         }
+    }
+
+    /// Says how near the policy comes to what is possible.
+    fn say_gaps(&self, gaps: &[(usize, Value)]) -> Result<()> {
+        if self.json || gaps.is_empty() {
+            return Ok(());
+        }
+        let (n, columns) = (&gaps[0].1["optimum"]["count"], ["q25", "median", "q75", "q95"]);
+        say!("\nScore over the best there is, {n} instances; and the best over uncontrolled\n")?;
+        say!(
+            "{:>7} {:>10} {:>10} {:>10} {:>10} {:>13} {:>10}",
+            "agents",
+            "25 %",
+            "median",
+            "75 %",
+            "95 %",
+            "best/unctrl.",
+            "converged"
+        )?;
+        for (agents, gap) in gaps {
+            let [a, b, c, d] = columns.map(|column| short(gap["gap"][column].as_f64().unwrap_or(f64::NAN)));
+            let ratio = short(gap["ratio"].as_f64().unwrap_or(f64::NAN));
+            say!("{agents:>7} {a:>10} {b:>10} {c:>10} {d:>10} {ratio:>13} {:>10}", gap["converged"])?;
+        }
+        Ok(())
     }
 
     /// Says what a table alone might hide.

@@ -5,6 +5,7 @@ pub mod check;
 pub mod data;
 pub mod eval;
 pub mod list;
+pub mod optimum;
 pub mod scale;
 pub mod show;
 pub mod train;

@@ -53,7 +53,7 @@ pub struct Args {
 
 /// The user stopped the run; the text says how to go on.
 #[derive(Debug)]
-pub struct Stopped(String);
+pub struct Stopped(pub String);
 
 impl fmt::Display for Stopped {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {

@@ -64,6 +64,11 @@ impl Swarm {
         self.limit.width()
     }
 
+    /// The largest magnitude of each number of an action.
+    pub fn limits(&self) -> Vec<Real> {
+        self.limit.largest()
+    }
+
     /// What each agent is shown.
     pub fn features(&self) -> Features {
         self.sense.features()

@@ -22,6 +22,9 @@ pub trait Limit: Send + Sync {
     /// Numbers per action.
     fn width(&self) -> usize;
 
+    /// The largest magnitude of each number of an action.
+    fn largest(&self) -> Vec<Real>;
+
     /// Raw outputs of a policy made actions, smoothly; the strength of a living agent multiplies its push.
     fn saturate<'t>(&self, raw: Var<'t>, strength: Var<'t>) -> Var<'t>;
 
@@ -31,7 +34,7 @@ pub trait Limit: Send + Sync {
 
 /// A limit for each number of an action by itself; the first is the push.
 pub struct EachLimit {
-    width: usize,
+    limits: Vec<Real>,
     saturate: Arc<Saturate>,
     hold: Arc<Hold>,
 }
@@ -44,13 +47,17 @@ impl EachLimit {
     pub fn new(limits: &[Real]) -> Self {
         assert!(!limits.is_empty(), "an action has at least one number");
         let (saturate, hold) = (Saturate::new(limits.to_vec()), Hold::new(limits.to_vec()));
-        Self { width: limits.len(), saturate: Arc::new(saturate), hold: Arc::new(hold) }
+        Self { limits: limits.to_vec(), saturate: Arc::new(saturate), hold: Arc::new(hold) }
     }
 }
 
 impl Limit for EachLimit {
     fn width(&self) -> usize {
-        self.width
+        self.limits.len()
+    }
+
+    fn largest(&self) -> Vec<Real> {
+        self.limits.clone()
     }
 
     fn saturate<'t>(&self, raw: Var<'t>, strength: Var<'t>) -> Var<'t> {
@@ -64,6 +71,7 @@ impl Limit for EachLimit {
 
 /// A limit for the length of a velocity in the plane, which is the whole action.
 pub struct LengthLimit {
+    limit: Real,
     saturate: Arc<SaturateLength>,
     hold: Arc<HoldLength>,
 }
@@ -71,13 +79,17 @@ pub struct LengthLimit {
 impl LengthLimit {
     /// The greatest length.
     pub fn new(limit: f64) -> Self {
-        Self { saturate: Arc::new(SaturateLength::new(limit)), hold: Arc::new(HoldLength::new(limit)) }
+        Self { limit: limit as Real, saturate: Arc::new(SaturateLength::new(limit)), hold: Arc::new(HoldLength::new(limit)) }
     }
 }
 
 impl Limit for LengthLimit {
     fn width(&self) -> usize {
         2
+    }
+
+    fn largest(&self) -> Vec<Real> {
+        vec![self.limit; 2]
     }
 
     fn saturate<'t>(&self, raw: Var<'t>, strength: Var<'t>) -> Var<'t> {

@@ -142,6 +142,12 @@ pub trait Task: Send + Sync {
         ticks
     }
 
+    /// Where the score is a weighted sum over ticks of the mean square of `z − target`: the weight of that after `tick` (from 1 to `ticks`). None
+    /// for any other score; then only the cost can be minimised directly.
+    fn square_in_score(&self, _tick: usize, _ticks: usize) -> Option<f64> {
+        None
+    }
+
     /// What a measure of many instances comes to.
     fn reduction(&self, _measure: usize) -> Reduction {
         Reduction::Mean

@@ -257,6 +257,10 @@ impl Task for MomentMatching {
         &["mse", "w", "mass_drift", "w2"]
     }
 
+    fn square_in_score(&self, tick: usize, ticks: usize) -> Option<f64> {
+        Some(f64::from(u8::from(tick == ticks)))
+    }
+
     fn measure(&self, status: &Status, measures: &mut [f64]) {
         if status.tick < status.ticks {
             return;

@@ -98,6 +98,13 @@ impl Task for Stabilise {
         &self.measures
     }
 
+    fn square_in_score(&self, tick: usize, ticks: usize) -> Option<f64> {
+        Some(match self.square {
+            Square::EnergyMean => 1.0 / ticks as f64,
+            Square::EnergyLast | Square::EnstrophyLast => f64::from(u8::from(tick == ticks)),
+        })
+    }
+
     fn measure(&self, status: &Status, measures: &mut [f64]) {
         let square = status.z.iter().map(|&z| z as f64 * z as f64).sum::<f64>() / status.z.len() as f64;
         for (name, value) in self.measures.iter().zip(measures) {

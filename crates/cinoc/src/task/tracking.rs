@@ -298,6 +298,10 @@ impl Task for Tracking {
         if self.measures[0] == Measure::Early { EARLY.min(ticks) } else { ticks }
     }
 
+    fn square_in_score(&self, tick: usize, ticks: usize) -> Option<f64> {
+        Some(f64::from(u8::from(tick == self.scored_at(ticks))))
+    }
+
     fn measure(&self, status: &Status, measures: &mut [f64]) {
         let Status { tick, ticks, .. } = *status;
         for (measure, value) in self.measures.iter().zip(measures) {

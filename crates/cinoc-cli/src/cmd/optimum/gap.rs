@@ -1,0 +1,33 @@
+//! How near a policy comes to what is possible.
+
+use super::file::Results;
+use super::report;
+use super::screen::Screen;
+use crate::cmd::train::Stopped;
+use anyhow::Result;
+use cinoc::Problem;
+use cinoc::evaluate::Request;
+use cinoc::optimum::{Goal, Search, search};
+use cinoc::policy::Policy;
+use cinoc::tape::Params;
+use cinoc::threads::Threads;
+use serde_json::Value;
+
+/// The optimality gap of a policy: what is known of the optima of the first `count` instances of a request, as `cinoc optimum --json` has it.
+pub fn gap(
+    problem: &Problem,
+    policy: &dyn Policy,
+    params: &Params,
+    request: &Request,
+    count: usize,
+    threads: &Threads,
+) -> Result<Value> {
+    let which: Vec<usize> = (0..count.min(request.instances)).collect();
+    let screen = Screen::new(Results::open(None, Value::Null)?, which.len(), None)?;
+    search(problem, Some((policy, params)), request, &which, &Search::new(Goal::Score), threads, &screen)?;
+    let found = screen.end()?.of(which.len());
+    if found.len() < which.len() {
+        return Err(Stopped("Stopped. The scores are complete, the optima are not; ask for fewer with --optimum N".into()).into());
+    }
+    Ok(report::of_found(&found))
+}

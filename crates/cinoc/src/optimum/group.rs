@@ -1,0 +1,175 @@
+//! Searches for a few instances whose rollouts are computed together.
+
+use super::{Found, From, Lbfgs, Objective, Search, State};
+use crate::evaluate::Request;
+use crate::policy::Policy;
+use crate::random::{Rng, Stream};
+use crate::rollout::{Beginning, Control, Rollout, Wanted};
+use crate::{Error, Problem, Real};
+use cinoc_tape::Params;
+use std::time::Instant;
+
+/// The part of all iterations after which only the best search for each instance goes on.
+const TRIAL: f64 = 0.1;
+
+/// Standard deviation of small random actions, in units of the limits.
+const SMALL: f64 = 0.05;
+
+/// One search for one instance.
+struct Candidate {
+    /// Which of the group.
+    member: usize,
+    from: From,
+    search: Lbfgs,
+}
+
+/// The best found for each instance, or none if told to stop. `progress` is told which share of the work has been added.
+pub fn search(
+    problem: &Problem,
+    policy: Option<(&dyn Policy, &Params)>,
+    request: &Request,
+    instances: &[usize],
+    search: &Search,
+    stop: &dyn Fn() -> bool,
+    progress: &dyn Fn(f64),
+) -> Result<Option<Vec<Found>>, Error> {
+    let since = Instant::now();
+    let ticks = Objective::ticks_of(problem, search.goal);
+    let starts = if policy.is_some() { 3 } else { 2 };
+    let mut objective = Objective::new(problem, search.goal, ticks, request.agents, starts * instances.len())?;
+    let beginnings: Vec<Beginning> = instances.iter().map(|&i| request.beginning(problem, i)).collect();
+    objective.begin(beginnings.clone());
+    let zero = vec![0.0; objective.unknowns()];
+    let uncontrolled = objective.measure(&vec![objective.actions(&zero); instances.len()]);
+    let decided = policy.map(|(policy, params)| decided(problem, policy, params, request.agents, &beginnings, ticks));
+    let by_policy = decided.as_ref().map(|actions| objective.measure(actions));
+    let mut all: Vec<Candidate> = Vec::new();
+    for (member, &instance) in instances.iter().enumerate() {
+        let mut rng = Rng::new(request.seed, Stream::Search, instance as u64);
+        let random = rng.normals(zero.len()).into_iter().map(|x| SMALL * x).collect();
+        let warm = decided.as_ref().map(|actions| (From::Policy, objective.unknowns_of(&actions[member])));
+        for (from, x) in warm.into_iter().chain([(From::Zero, zero.clone()), (From::Random, random)]) {
+            all.push(Candidate { member, from, search: Lbfgs::new(x, search.rules()) });
+        }
+    }
+    // A race: all searches go a little way, and the best of each instance the rest of it.
+    let trial = ((TRIAL * search.iterations as f64) as usize).max(1);
+    let mut evaluations = vec![0; instances.len()];
+    let whole = instances.len() as f64;
+    let in_part = |iterations: usize| iterations as f64 / search.iterations as f64 / whole;
+    if !run(&mut objective, &beginnings, &mut all, trial, stop, &|n| progress(in_part(n) / starts as f64)) {
+        return Ok(None);
+    }
+    for candidate in &all {
+        evaluations[candidate.member] += candidate.search.evaluations;
+    }
+    let mut best: Vec<Candidate> = Vec::new();
+    for candidate in all {
+        match best.last_mut().filter(|best| best.member == candidate.member) {
+            Some(best) if candidate.search.value < best.search.value => *best = candidate,
+            Some(_) => {}
+            None => best.push(candidate),
+        }
+    }
+    best.iter().for_each(|best| evaluations[best.member] -= best.search.evaluations);
+    if !run(&mut objective, &beginnings, &mut best, search.iterations, stop, &|n| progress(in_part(n))) {
+        return Ok(None);
+    }
+    let rest: usize = best.iter().map(|best| search.iterations - best.search.iterations).sum();
+    progress(in_part(rest));
+    objective.begin(beginnings);
+    let actions: Vec<Vec<Real>> = best.iter().map(|best| objective.actions(&best.search.x)).collect();
+    let values = objective.measure(&actions);
+    let seconds = since.elapsed().as_secs_f64() / whole;
+    let found = best.into_iter().zip(actions).zip(values).map(|((best, actions), optimum)| {
+        let Candidate { member, from, search } = best;
+        let mut found = Found {
+            instance: instances[member],
+            uncontrolled: uncontrolled[member],
+            policy: by_policy.as_ref().map(|all| all[member]),
+            optimum,
+            from,
+            iterations: search.iterations,
+            evaluations: evaluations[member] + search.evaluations,
+            gradient_fall: (search.value - search.first.0).exp() * search.norm() / search.first.1,
+            ended: search.state,
+            converged: matches!(search.state, State::Flat | State::Rounding),
+            bound_unlimited_static: None,
+            seconds,
+            actions,
+        };
+        // Searches begin a little inside the limits, so a policy that is at them may have been better.
+        let as_they_are = decided.as_ref().filter(|_| found.policy.is_some_and(|policy| policy < optimum));
+        if let Some(decided) = as_they_are {
+            (found.optimum, found.from) = (found.policy.unwrap_or(optimum), From::Policy);
+            found.actions.clone_from(&decided[member]);
+        }
+        found
+    });
+    Ok(Some(found.collect()))
+}
+
+/// Goes on with all searches until they end or have made so many iterations; false if told to stop.
+fn run(
+    objective: &mut Objective,
+    beginnings: &[Beginning],
+    all: &mut [Candidate],
+    iterations: usize,
+    stop: &dyn Fn() -> bool,
+    advance: &dyn Fn(usize),
+) -> bool {
+    let goes_on = |c: &Candidate| c.search.state == State::Searching && c.search.iterations < iterations;
+    let mut size = 0;
+    let mut gradients: Vec<Vec<f64>> = vec![Vec::new(); all.len()];
+    let mut values = vec![0.0; all.len()];
+    loop {
+        if stop() {
+            return false;
+        }
+        let mut active: Vec<&mut Candidate> = all.iter_mut().filter(|c| goes_on(c)).collect();
+        if active.is_empty() {
+            return true;
+        }
+        // Searches only ever leave, so that as many are the same ones.
+        if active.len() != size {
+            size = active.len();
+            objective.begin(active.iter().map(|c| beginnings[c.member].clone()).collect());
+        }
+        let points: Vec<&[f64]> = active.iter().map(|c| c.search.trial()).collect();
+        objective.evaluate(&points, &mut values[..size], &mut gradients[..size]);
+        let mut made = 0;
+        for ((candidate, value), gradient) in active.iter_mut().zip(&values).zip(&gradients) {
+            let before = candidate.search.iterations;
+            candidate.search.tell(*value, gradient);
+            made += candidate.search.iterations - before;
+        }
+        advance(made);
+    }
+}
+
+/// What a policy does in the first `ticks` ticks of each instance, `[ticks, agents, k]`.
+fn decided(
+    problem: &Problem,
+    policy: &dyn Policy,
+    params: &Params,
+    agents: usize,
+    beginnings: &[Beginning],
+    ticks: usize,
+) -> Vec<Vec<Real>> {
+    let each = agents * problem.swarm.action_width();
+    let mut actions = vec![Vec::with_capacity(ticks * each); beginnings.len()];
+    // The whole episode, for policies that are told which share of it is over.
+    let mut rollout = Rollout::new(problem.ticks, 1, false, agents);
+    beginnings.iter().for_each(|beginning| rollout.batch.begin(beginning));
+    rollout.forward(problem, Control::Policy(policy, params), Wanted::default(), &mut |scene| {
+        if (1..=ticks).contains(&scene.tick) {
+            scene.action.chunks_exact(each).zip(&mut actions).for_each(|(now, all)| all.extend_from_slice(now));
+        }
+    });
+    // An episode that diverged stops early.
+    actions.iter_mut().for_each(|actions| {
+        actions.iter_mut().filter(|action| !action.is_finite()).for_each(|action| *action = 0.0);
+        actions.resize(ticks * each, 0.0);
+    });
+    actions
+}

@@ -1,0 +1,177 @@
+//! Receding horizon: at every decision the best actions for some ticks ahead, of which the first are carried out.
+
+use super::{Goal, Lbfgs, Listen, Objective, Record, Rules, State};
+use crate::env::Env;
+use crate::evaluate::Request;
+use crate::rollout::Beginning;
+use crate::threads::Threads;
+use crate::{Error, Problem, Real};
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+use std::time::Instant;
+
+/// How a receding horizon decides. What is made small is the cost that policies are trained with, over the ticks ahead as over an episode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Horizon {
+    /// Ticks that are looked ahead; fewer at the end of an episode.
+    pub ahead: usize,
+    /// Ticks that are carried out before it decides again.
+    pub every: usize,
+    /// Most iterations of a decision.
+    pub iterations: usize,
+}
+
+/// One instance under a receding horizon.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Receded {
+    /// Which instance.
+    pub instance: usize,
+    /// The score where nobody does anything.
+    pub uncontrolled: f64,
+    /// The score.
+    pub score: f64,
+    /// The cost.
+    pub cost: f64,
+    /// Decisions made.
+    pub decisions: usize,
+    /// Rollouts with gradient, of all decisions.
+    pub evaluations: usize,
+    /// Decisions that used up all iterations.
+    pub cut: usize,
+    /// Median time of a decision.
+    pub seconds: f64,
+    /// Longest time of a decision.
+    pub seconds_worst: f64,
+    /// The actions, `[ticks, agents, k]`.
+    #[serde(skip)]
+    pub actions: Vec<Real>,
+}
+
+impl Record for Receded {
+    fn instance(&self) -> usize {
+        self.instance
+    }
+
+    fn actions(&self) -> &[Real] {
+        &self.actions
+    }
+}
+
+/// Controls the instances `which` of a request; each by itself, so that times are those of one decision on one core.
+pub fn recede(
+    problem: &Arc<Problem>,
+    request: &Request,
+    which: &[usize],
+    horizon: &Horizon,
+    threads: &Threads,
+    listen: &dyn Listen<Receded>,
+) -> Result<(), Error> {
+    let each = |i: usize| {
+        if let Some(receded) = one(problem, request, which[i], horizon, listen, 1.0 / which.len() as f64)? {
+            listen.found(vec![receded]);
+        }
+        Ok(())
+    };
+    threads.map(which.len(), each).into_iter().collect()
+}
+
+/// One instance; none if told to stop.
+fn one(
+    problem: &Arc<Problem>,
+    request: &Request,
+    instance: usize,
+    horizon: &Horizon,
+    listen: &dyn Listen<Receded>,
+    share: f64,
+) -> Result<Option<Receded>, Error> {
+    let (ticks, agents) = (problem.ticks, request.agents);
+    let (k, beginning) = (agents * problem.swarm.action_width(), request.beginning(problem, instance));
+    let mut env = Env::new(problem.clone(), 1, agents, Threads::one())?;
+    let score = |env: &Env| if env.last().diverged[0] { f64::INFINITY } else { env.measures(0)[0] };
+    env.reset(&[true], &mut |_| beginning.clone());
+    (0..ticks).for_each(|_| drop(env.step(&vec![0.0; k])));
+    let uncontrolled = score(&env);
+    env.reset(&[true], &mut |_| beginning.clone());
+    let mut planner =
+        Planner { problem, agents, iterations: horizon.iterations, objective: None, plan: Vec::new(), evaluations: 0, cut: 0 };
+    let (mut actions, mut times, mut cost) = (Vec::with_capacity(ticks * k), Vec::new(), 0.0);
+    for tick in (0..ticks).step_by(horizon.every) {
+        if listen.stop() {
+            return Ok(None);
+        }
+        let since = Instant::now();
+        let now = Beginning {
+            start: env.field(0).to_vec(),
+            places: env.positions(0).to_vec(),
+            deaths: beginning.deaths.iter().map(|(at, agent)| (at.saturating_sub(tick), *agent)).collect(),
+            ..beginning.clone()
+        };
+        let decided = planner.decide(now, horizon.ahead.min(ticks - tick))?;
+        times.push(since.elapsed().as_secs_f64());
+        for action in decided.chunks_exact(k).take(horizon.every) {
+            cost += env.step(action).cost[0];
+            actions.extend_from_slice(action);
+        }
+        planner.shift(horizon.every * k, k);
+        listen.advance(share * horizon.every.min(ticks - tick) as f64 / ticks as f64);
+    }
+    times.sort_by(f64::total_cmp);
+    Ok(Some(Receded {
+        instance,
+        uncontrolled,
+        score: score(&env),
+        cost: if env.last().diverged[0] { f64::INFINITY } else { cost },
+        decisions: times.len(),
+        evaluations: planner.evaluations,
+        cut: planner.cut,
+        seconds: times[times.len() / 2],
+        seconds_worst: times[times.len() - 1],
+        actions,
+    }))
+}
+
+/// Decides, and remembers what it had in mind.
+struct Planner<'p> {
+    problem: &'p Problem,
+    agents: usize,
+    iterations: usize,
+    /// For so many ticks.
+    objective: Option<(usize, Objective<'p>)>,
+    /// The unknowns of the last decision, shifted to now.
+    plan: Vec<f64>,
+    evaluations: usize,
+    cut: usize,
+}
+
+impl Planner<'_> {
+    /// The best actions from here for `ahead` ticks.
+    fn decide(&mut self, now: Beginning, ahead: usize) -> Result<Vec<Real>, Error> {
+        if self.objective.as_ref().is_none_or(|(ticks, _)| *ticks != ahead) {
+            self.objective = Some((ahead, Objective::new(self.problem, Goal::Cost, ahead, self.agents, 1)?));
+        }
+        let Some((_, objective)) = &mut self.objective else { unreachable!("made above") };
+        objective.begin(vec![now]);
+        self.plan.resize(objective.unknowns(), 0.0);
+        let rules = Rules { memory: 20, iterations: self.iterations, flat: (5, 1e-5) };
+        let mut search = Lbfgs::new(self.plan.clone(), rules);
+        let (mut value, mut gradient) = ([0.0], [Vec::new()]);
+        while search.state == State::Searching {
+            objective.evaluate(&[search.trial()], &mut value, &mut gradient);
+            search.tell(value[0], &gradient[0]);
+        }
+        self.evaluations += search.evaluations;
+        self.cut += usize::from(search.state == State::Exhausted);
+        self.plan.copy_from_slice(&search.x);
+        Ok(objective.actions(&self.plan))
+    }
+
+    /// Forgets the first `count` unknowns; the last `each` are repeated in their stead.
+    fn shift(&mut self, count: usize, each: usize) {
+        let last = self.plan[self.plan.len() - each..].to_vec();
+        let length = self.plan.len();
+        self.plan.drain(..count.min(length));
+        while self.plan.len() < length {
+            self.plan.extend_from_slice(&last);
+        }
+    }
+}
