@@ -118,7 +118,7 @@ fn numbers<S: Serializer>(all: &BTreeMap<&'static str, f64>, serializer: S) -> R
     serializer.collect_map(all.iter().map(|(name, x)| (name, Number(*x))))
 }
 
-/// Mean, standard deviation and median.
+/// Mean, standard deviation, median and tail.
 #[derive(Clone, Copy, Debug, Serialize, PartialEq)]
 pub struct Summary {
     /// Mean.
@@ -130,6 +130,12 @@ pub struct Summary {
     /// Median.
     #[serde(serialize_with = "number")]
     pub median: f64,
+    /// 95 % are no larger.
+    #[serde(serialize_with = "number")]
+    pub p95: f64,
+    /// The largest.
+    #[serde(serialize_with = "number")]
+    pub worst: f64,
 }
 
 impl Summary {
@@ -138,13 +144,14 @@ impl Summary {
         let mut values: Vec<f64> = values.collect();
         let n = values.len();
         if n == 0 {
-            return Self { mean: f64::NAN, std: f64::NAN, median: f64::NAN };
+            return Self { mean: f64::NAN, std: f64::NAN, median: f64::NAN, p95: f64::NAN, worst: f64::NAN };
         }
         let mean = values.iter().sum::<f64>() / n as f64;
         let std = (values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / n as f64).sqrt();
         values.sort_by(f64::total_cmp);
         let median = if n % 2 == 1 { values[n / 2] } else { 0.5 * (values[n / 2 - 1] + values[n / 2]) };
-        Self { mean, std: if mean.is_finite() { std } else { f64::INFINITY }, median }
+        let (p95, worst) = (values[(0.95 * (n - 1) as f64).ceil() as usize], values[n - 1]);
+        Self { mean, std: if mean.is_finite() { std } else { f64::INFINITY }, median, p95, worst }
     }
 }
 

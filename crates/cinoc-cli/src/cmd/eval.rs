@@ -66,11 +66,12 @@ impl Args {
             say!("{} trained with {trained} agents, {instances} held-out instances of seed {seed}{failing}\n", problem.name)?;
             let more: String = others.iter().map(|name| format!(" {name:>17}")).collect();
             say!(
-                "{:>7} {:>10} {:>10} {:>10} {:>13} {:>10} {:>21} {:>10} {:>9}{more}",
+                "{:>7} {:>10} {:>10} {:>10} {:>10} {:>13} {:>10} {:>21} {:>10} {:>9}{more}",
                 "agents",
                 "score",
-                "std",
                 "median",
+                "95 % below",
+                "worst",
                 "uncontrolled",
                 "ratio",
                 "95 % of ratios",
@@ -97,11 +98,12 @@ impl Args {
             } else {
                 let more: String = others.iter().map(|name| format!(" {:>17}", short(row.measures[name]))).collect();
                 say!(
-                    "{:>7} {:>10} {:>10} {:>10} {:>13} {:>10} {:>21} {:>10} {:>9}{more}",
+                    "{:>7} {:>10} {:>10} {:>10} {:>10} {:>13} {:>10} {:>21} {:>10} {:>9}{more}",
                     row.agents,
                     short(row.score.mean),
-                    short(row.score.std),
                     short(row.score.median),
+                    short(row.score.p95),
+                    short(row.score.worst),
                     short(row.uncontrolled.mean),
                     short(row.ratio),
                     format!("{} … {}", short(row.ratio_95.0), short(row.ratio_95.1)),

@@ -62,7 +62,7 @@ impl Definition for Ks1d {
             // Four grid spacings.
             observe: Rest::view(20, 0.6875),
             data: States { settle: 1000.0, apart: 100.0, per_run: 8, train_states: 512, validation_states: 32, test_states: 64 },
-            cost: RestCost { track: 10.0, effort: 1e-3, last: 0.0 },
+            cost: RestCost { track: 10.0, effort: 1e-3, last: 0.0, last_log: 0.0 },
         };
         let (mut policy, mut train) = (DeepONet::default(), Train { validate_instances: 32, shard: 16, ..Train::default() });
         if preset == Preset::Tuned {

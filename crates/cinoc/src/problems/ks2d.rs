@@ -72,7 +72,7 @@ impl Definition for Ks2d {
                 validation_states: 32,
                 test_states: 64,
             },
-            cost: RestCost { track: 100.0, effort: 1e-4, last: 0.0 },
+            cost: RestCost { track: 100.0, effort: 1e-4, last: 0.0, last_log: 0.0 },
         };
         let mut policy = DeepONet { convolutions: vec![16, 32], branch: vec![32], head: 64, ..DeepONet::default() };
         let mut train =

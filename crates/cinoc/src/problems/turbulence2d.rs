@@ -78,7 +78,7 @@ impl Definition for Turbulence2d {
                 validation_states: 16,
                 test_states: 64,
             },
-            cost: RestCost { track: 1.0, effort: 1e-5, last: 0.0 },
+            cost: RestCost { track: 1.0, effort: 1e-5, last: 0.0, last_log: 0.0 },
         };
         let mut policy = DeepONet { convolutions: vec![32, 64], branch: vec![32], head: 64, ..DeepONet::default() };
         let mut train =

@@ -1,9 +1,9 @@
 //! Bring a restless field to rest.
 
-use super::{After, Effort, Instance, Reading, SquaredError, Status, Task};
+use super::{After, Effort, FinalError, Instance, Reading, SquaredError, Status, Task};
 use crate::attractor::Attractor;
 use crate::random::{Rng, Use};
-use crate::settings;
+use crate::{Real, settings};
 use cinoc_tape::Var;
 use std::sync::Arc;
 
@@ -27,27 +27,39 @@ settings! {
         effort: f64 = 0.0..=1e9,
         /// Weight of the mean square of the field after the last tick, beside its share of the mean.
         last: f64 = 0.0..=1e9,
+        /// Weight of ln(e + 1e-6), e being that mean square: what makes a field that is nearly at rest worth calming further.
+        #[absent = 0.0]
+        last_log: f64 = 0.0..=1e9,
     }
 }
 
 /// Stabilisation: from states that the equation wanders through, to zero.
 pub struct Stabilise {
     attractor: Attractor,
-    weights: [f64; 2],
+    terms: &'static [&'static str],
+    weights: [f64; 3],
     /// What the square at the end costs beside its share of the mean.
     last: f64,
     square: Square,
     measures: [&'static str; 2],
     error: Arc<SquaredError>,
     effort: Arc<Effort>,
+    final_error: Arc<FinalError>,
 }
+
+/// Without the logarithm there is no third term.
+const TERMS: [&str; 3] = ["track", "effort", "final"];
+
+/// A mean square below this is rest.
+const REST: f64 = 1e-6;
 
 impl Stabilise {
     /// From states of an attractor.
     pub fn new(attractor: Attractor, cost: &RestCost, square: Square) -> Self {
         Self {
             attractor,
-            weights: [cost.track, cost.effort],
+            terms: if cost.last_log > 0.0 { &TERMS } else { &TERMS[..2] },
+            weights: [cost.track, cost.effort, cost.last_log],
             last: cost.last,
             square,
             measures: match square {
@@ -57,6 +69,7 @@ impl Stabilise {
             },
             error: Arc::new(SquaredError),
             effort: Arc::new(Effort { weights: vec![1.0] }),
+            final_error: Arc::new(FinalError { log: 1.0, floor: REST as Real, root: 0.0 }),
         }
     }
 }
@@ -81,17 +94,24 @@ impl Task for Stabilise {
     }
 
     fn terms(&self) -> &[&'static str] {
-        &["track", "effort"]
+        self.terms
     }
 
     fn weight(&self, term: usize, tick: usize, ticks: usize) -> f64 {
-        let last = if term == 0 && tick == ticks { self.last } else { 0.0 };
-        self.weights[term] / ticks as f64 + last
+        let at_end = tick == ticks;
+        match term {
+            2 => self.weights[2] * f64::from(u8::from(at_end)),
+            _ => self.weights[term] / ticks as f64 + if term == 0 && at_end { self.last } else { 0.0 },
+        }
     }
 
     fn cost<'t>(&self, after: &After<'t>, add: &mut dyn FnMut(Var<'t>)) {
-        add(after.z.tape().record(&self.error, [after.z, after.target]));
+        let square = after.z.tape().record(&self.error, [after.z, after.target]);
+        add(square);
         add(after.action.apply(&self.effort));
+        if self.terms.len() > 2 {
+            add(square.apply(&self.final_error));
+        }
     }
 
     fn measures(&self) -> &[&'static str] {

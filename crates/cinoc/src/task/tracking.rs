@@ -3,7 +3,7 @@
 use super::{
     Acceleration, After, Collision, Effort, FinalError, Instance, Margin, Obstacle, Reduction, SquaredError, Status, Task,
 };
-use crate::geometry::Disc;
+use crate::geometry::{Disc, near_pairs};
 use crate::random::{Rng, Use};
 use crate::{Error, Real, settings};
 use cinoc_pde::Grid;
@@ -117,6 +117,8 @@ enum Measure {
     InsideMargin,
     /// The smallest distance of any agent to a disc.
     Clearance,
+    /// Share of agent-ticks with another agent nearer than the radius of collisions.
+    TooClose,
 }
 
 impl Measure {
@@ -127,6 +129,7 @@ impl Measure {
             Self::Inside => "violations",
             Self::InsideMargin => "violations_margin",
             Self::Clearance => "clearance",
+            Self::TooClose => "too_close",
         }
     }
 }
@@ -202,7 +205,7 @@ impl Tracking {
         self.terms.push("obstacle");
         self.weights.push(weight);
         self.keep_away = margin;
-        self.measures.extend([Measure::Inside, Measure::InsideMargin, Measure::Clearance]);
+        self.measures.extend([Measure::Inside, Measure::InsideMargin, Measure::Clearance, Measure::TooClose]);
         self.obstacle = Some(Arc::new(Obstacle { discs, margin: margin as Real }));
         self.named()
     }
@@ -222,6 +225,14 @@ impl Tracking {
     /// Share of the agents nearer to a disc than `margin`.
     fn share(&self, xi: &[Real], margin: f64) -> f64 {
         self.gaps(xi).filter(|gap| *gap < margin).count() as f64 / (xi.len() / 2) as f64
+    }
+
+    /// Share of the agents with another one nearer than the radius of collisions.
+    fn too_close(&self, xi: &[Real]) -> f64 {
+        let agents = xi.len() / 2;
+        let (mut near, mut work) = (vec![false; agents], vec![0.0; 2 * agents]);
+        near_pairs(xi, 2, self.collision.radius, &mut work, |i, j, _| (near[i], near[j]) = (true, true));
+        near.iter().filter(|near| **near).count() as f64 / agents as f64
     }
 
     fn field(&self, process: &GaussianProcess, rng: &mut Rng) -> Vec<f64> {
@@ -313,7 +324,8 @@ impl Task for Tracking {
                 Measure::Clearance => {
                     *value = self.gaps(status.xi).fold(if tick == 1 { f64::INFINITY } else { *value }, f64::min)
                 }
-                Measure::Early | Measure::Last => {}
+                Measure::TooClose if status.thorough => *value += self.too_close(status.xi) / ticks as f64,
+                Measure::Early | Measure::Last | Measure::TooClose => {}
             }
         }
     }

@@ -27,6 +27,8 @@ settings! {
         linear: usize = 0..=65_536,
         /// Factor on the first weights of the output layer: small, agents begin by standing still.
         output_scale: f64 = 0.0..=1e3,
+        /// Factor on the answer before the actuators' limits: small where the limits lie far beyond what is usually needed.
+        output_gain: f64 = 1e-6..=1e3,
     }
 }
 
@@ -45,6 +47,7 @@ impl Default for Recurrent {
             memory_ticks: [5.0, 500.0],
             linear: 32,
             output_scale: 1.0,
+            output_gain: 1.0,
         }
     }
 }
@@ -64,7 +67,7 @@ impl PolicyDefinition for Recurrent {
 
 /// With `b` the branch on what is seen, `t` the trunk on where an agent is and what it knows, `s` its memory and `x` = [seen, known, `s`]:
 ///
-/// raw action = `W_o·tanh(W_h·[b⊙t, t, s]) + W_m·[(W_l·x) ⊙ (W_g·t + 1)]`,
+/// raw action = `W_o·tanh(W_h·[b⊙t, t, s]) + W_m·[(W_l·x) ⊙ (W_g·t + 1)]`, times a factor,
 /// then `s += (1 − e^(−hold/τ))·(W_s·[x, push] − s)` with a time `τ` for each number.
 ///
 /// The network bends the answer, the linear path gives small errors a proportional one, and the memory integrates what remains: a policy without
@@ -215,9 +218,6 @@ impl Policy for Network {
             None => tape.dense([bent, trunk], head, Activation::Tanh),
         };
         let mut raw = head.dense(out, Activation::Linear);
-        if self.config.linear == 0 && remembered.is_none() {
-            return raw.into();
-        }
         let patch = seen.each_agent(seen.patch());
         let known = match (seen.signal(), remembered) {
             (Some(signal), Some(s)) => Some(signal.join(s)),
@@ -230,6 +230,9 @@ impl Policy for Network {
                 None => patch.dense(next.matrix(), Activation::Linear),
             };
             raw = raw + (linear * gate).dense(next.matrix(), Activation::Linear);
+        }
+        if self.config.output_gain != 1.0 {
+            raw = raw * self.config.output_gain as Real;
         }
         let memory = remembered.zip(known).map(|(s, known)| {
             let push = raw.columns(0, 1).tanh() * PUSH;
