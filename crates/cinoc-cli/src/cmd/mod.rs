@@ -96,7 +96,7 @@ pub struct Instances {
 }
 
 /// The seed that the published tables are made with.
-const TABLES: u64 = 1000;
+const TABLES: u64 = 2000;
 
 impl Instances {
     /// The request for so many of them.

@@ -50,7 +50,7 @@ impl Definition for Ks1d {
     const ABOUT: &'static str = "Kuramoto–Sivashinsky chaos on a ring: 8 agents that stay in place bring it to rest.";
     const EXPLANATION: Explanation = Explanation {
         equation: "z_t = −z z_x − z_xx − z_xxxx + f on a ring of length L; spectral, Crank–Nicolson and Euler.",
-        sees: "the field z and its slope at 20 points of a window around the agent; with observe.position, where the agent is.",
+        sees: "the field z and its slope at 20 points of a window around the agent; with observe.gaps how far it is to living neighbours, with observe.position where the agent is.",
         acts: "a push u·exp(−d²/2σ²), |u| ≤ u_limit, added to the force f, d the distance on the ring.",
         score: "mean over space and all ticks of z²; after the last tick beside it.",
     };
@@ -64,12 +64,17 @@ impl Definition for Ks1d {
             data: States { settle: 1000.0, apart: 100.0, per_run: 8, train_states: 512, validation_states: 32, test_states: 64 },
             cost: RestCost { track: 10.0, effort: 1e-3, last: 0.0, last_log: 0.0 },
         };
-        let (mut policy, mut train) = (DeepONet::default(), Train { validate_instances: 32, shard: 16, ..Train::default() });
-        if preset == Preset::Tuned {
-            // `docs/training.md` says what each change is worth.
-            calm(&mut settings.swarm, &mut settings.observe, &mut policy, &mut train);
-            train.updates = 300;
+        let mut train = Train { validate_instances: 32, shard: 16, ..Train::default() };
+        if preset == Preset::Paper {
+            return (settings, Recipe::new(DeepONet::default(), train));
         }
+        // `docs/training.md` says what each change is worth.
+        let policy = calm(&mut settings.swarm, &mut settings.observe, &mut train);
+        settings.observe.gaps = 2.75;
+        (settings.cost.last, settings.cost.last_log) = (10.0, 0.1);
+        train.agents = vec![7, 7, 7, 8, 8, 8, 8, 12, 16, 32];
+        (train.updates, train.warmup, train.average, train.deaths) = (300, 20, 0.95, 0.2);
+        train.validate_agents = vec![7, 8, 16];
         (settings, Recipe::new(policy, train))
     }
 

@@ -1,7 +1,7 @@
 //! `ks2d`: the Kuramoto–Sivashinsky equation on a torus, brought to rest by agents that stay in place.
 
 use super::common::{PlaneStates, Rest, Static, calm, rest_needs_no_view, tori, window_fits};
-use crate::policy::DeepONet;
+use crate::policy::{DeepONet, Recurrent};
 use crate::problem::{Definition, Explanation, Preset, Problem};
 use crate::random::Rng;
 use crate::recipe::{Recipe, Schedule, Train};
@@ -52,7 +52,7 @@ impl Definition for Ks2d {
     const ABOUT: &'static str = "Kuramoto–Sivashinsky chaos on a torus: 100 agents that stay in place bring it to rest.";
     const EXPLANATION: Explanation = Explanation {
         equation: "z_t = −∇²z − ∇⁴z − ½|∇z|² + f on a torus, the mean of the nonlinear term removed; spectral, ETDRK4.",
-        sees: "the field z and its two slopes on 12 × 12 points around the agent; with observe.position, where the agent is.",
+        sees: "the field z and its two slopes on 8 × 8 points (the paper: 12 × 12) around the agent; with observe.gaps how far it is to living neighbours, with observe.position where the agent is.",
         acts: "a push u·exp(−d²/2σ²), |u| ≤ u_limit, added to the force f, d the distance on the torus.",
         score: "mean over the torus of z² after the last tick; the mean over all ticks beside it.",
     };
@@ -74,26 +74,28 @@ impl Definition for Ks2d {
             },
             cost: RestCost { track: 100.0, effort: 1e-4, last: 0.0, last_log: 0.0 },
         };
-        let mut policy = DeepONet { convolutions: vec![16, 32], branch: vec![32], head: 64, ..DeepONet::default() };
         let mut train =
             Train { batch: 4, shard: 2, validate_instances: 32, schedule: Schedule::WarmupCosine, ..Train::default() };
-        (train.rate_start, train.rate, train.rate_end, train.warmup) = (5e-4, 1e-3, 1e-5, 50);
-        if preset == Preset::Tuned {
-            // `docs/training.md` says what each change is worth.
-            calm(&mut settings.swarm, &mut settings.observe, &mut policy, &mut train);
-            (policy.convolutions, policy.branch) = (vec![], vec![64, 64]);
-            // A square lattice of a hundred agents does not feel one of the waves that grow; the most even one feels all.
-            settings.swarm.staggered = true;
-            // An agent that sees more than one wave learns to answer some shorter waves with the wrong sign: denser swarms then drive them.
-            settings.observe.window = 4.0;
-            // A hundred agents stand too far apart for their pushes to overlap much.
-            (settings.swarm.crowd_width, settings.swarm.crowd) = (2.0, 3.0);
-            // The score is the energy at the end; most of the mean is that of the beginning.
-            settings.cost.last = 1000.0;
-            train.strength_share = 1.0;
-            (train.rate, train.warmup, train.updates, train.validate_every, train.average) = (2e-3, 10, 200, 20, 0.9);
+        if preset == Preset::Paper {
+            (train.rate_start, train.rate, train.rate_end, train.warmup) = (5e-4, 1e-3, 1e-5, 50);
+            let policy = DeepONet { convolutions: vec![16, 32], branch: vec![32], head: 64, ..DeepONet::default() };
+            return (settings, Recipe::new(policy, train));
         }
-        (settings, Recipe::new(policy, train))
+        // `docs/training.md` says what each change is worth.
+        let policy = calm(&mut settings.swarm, &mut settings.observe, &mut train);
+        // A square lattice of a hundred agents does not feel one of the waves that grow; the most even one feels all.
+        settings.swarm.staggered = true;
+        // An agent that sees more than one wave learns to answer some shorter waves with the wrong sign: denser swarms then drive them.
+        (settings.observe.window, settings.observe.points, settings.observe.gain) = (4.0, 8, 0.3);
+        settings.observe.gaps = 3.2;
+        // A hundred agents stand too far apart for their pushes to overlap much.
+        (settings.swarm.crowd_width, settings.swarm.crowd) = (2.0, 3.0);
+        // The score is the energy at the end; most of the mean is that of the beginning.
+        settings.cost.last = 1000.0;
+        train.agents = vec![81, 90, 90, 100, 100, 100, 144, 196];
+        (train.batch, train.updates, train.average, train.deaths, train.blocks) = (8, 150, 0.9, 0.4, 0.1);
+        (train.validate_instances, train.validate_agents, train.validate_fail) = (16, vec![90, 100], 0.3);
+        (settings, Recipe::new(Recurrent { head: 64, memory_ticks: [1.0, 50.0], ..policy }, train))
     }
 
     fn check(&self) -> Result<(), Error> {

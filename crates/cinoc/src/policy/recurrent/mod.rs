@@ -28,6 +28,7 @@ settings! {
         /// Factor on the first weights of the output layer: small, agents begin by standing still.
         output_scale: f64 = 0.0..=1e3,
         /// Factor on the answer before the actuators' limits: small where the limits lie far beyond what is usually needed.
+        #[absent = 1.0]
         output_gain: f64 = 1e-6..=1e3,
     }
 }

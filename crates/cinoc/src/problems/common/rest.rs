@@ -3,10 +3,10 @@
 use super::Static;
 use crate::agents::Swarm;
 use crate::attractor::{Attractor, Recipe as Runs};
-use crate::policy::{DeepONet, Fusion};
+use crate::policy::Recurrent;
 use crate::problem::Problem;
 use crate::random::Rng;
-use crate::recipe::Train;
+use crate::recipe::{Schedule, Train};
 use crate::sense::Window;
 use crate::task::{RestCost, Square, Stabilise};
 use crate::{Error, Real, settings};
@@ -115,13 +115,18 @@ impl Rest<'_> {
     }
 }
 
-/// What helps on every ring and torus: agents that answer everywhere alike, push less where they are many, and learn with stronger pushes too.
-pub fn calm(swarm: &mut Static, observe: &mut Window, policy: &mut DeepONet, train: &mut Train) {
-    policy.fusion = Fusion::Product;
+/// What helps on every ring and torus: agents that answer everywhere alike, remember, know how far their living neighbours are, push less where they
+/// are many, and learn with other numbers of agents, stronger pushes and deaths.
+pub fn calm(swarm: &mut Static, observe: &mut Window, train: &mut Train) -> Recurrent {
     observe.position = false;
     swarm.crowd = 1.0;
-    // Too strong an answer makes a field at rest flutter, and costs little over a whole episode; pushes up to four times as strong make it dear.
-    (train.strength, train.strength_share) = ([1.0, 4.0], 0.5);
+    // Too strong an answer makes a field at rest flutter, and costs little over a whole episode; stronger pushes make it dear.
+    (train.strength, train.strength_share) = ([1.0, 2.0], 0.5);
+    train.schedule = Schedule::WarmupCosine;
+    (train.rate_start, train.rate, train.rate_end, train.warmup) = (1e-4, 2e-3, 5e-5, 10);
+    train.validate_every = 25;
+    // Chaos is stirred up easily: learning begins gently.
+    Recurrent { memory_ticks: [2.0, 100.0], output_scale: 0.1, ..Recurrent::default() }
 }
 
 /// The square torus of a problem, and that of the free runs, which may be coarser.
