@@ -178,3 +178,15 @@ fn a_horizon_as_long_as_the_episode_finds_its_optimum() {
         assert!(near.cost > best.optimum && near.score < near.uncontrolled, "{near:?}");
     }
 }
+
+#[test]
+fn a_plan_at_the_limits_is_not_kept_for_ever() {
+    let problem = Arc::new(problem("ks1d", &["physics.ticks=100", "data.test_states=2", "swarm.u_limit=1"]));
+    let request = Request::test(problem.agents, 2, 5);
+    let kept = Kept(Mutex::default());
+    let horizon = Horizon { ahead: 10, every: 2, iterations: 50 };
+    recede(&problem, &request, &[0, 1], &horizon, &Threads::one(), &kept).unwrap();
+    for receded in kept.0.into_inner().unwrap() {
+        assert!(receded.score < 0.6 * receded.uncontrolled, "{} of {}", receded.score, receded.uncontrolled);
+    }
+}

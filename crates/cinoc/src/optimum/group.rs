@@ -9,8 +9,8 @@ use crate::{Error, Problem, Real};
 use cinoc_tape::Params;
 use std::time::Instant;
 
-/// The part of all iterations after which only the best search for each instance goes on.
-const TRIAL: f64 = 0.1;
+/// Iterations after which only the best search for each instance goes on, and the largest part of all iterations that they may be.
+const TRIAL: (usize, f64) = (100, 0.1);
 
 /// Standard deviation of small random actions, in units of the limits.
 const SMALL: f64 = 0.05;
@@ -53,7 +53,7 @@ pub fn search(
         }
     }
     // A race: all searches go a little way, and the best of each instance the rest of it.
-    let trial = ((TRIAL * search.iterations as f64) as usize).max(1);
+    let trial = ((TRIAL.1 * search.iterations as f64) as usize).clamp(1, TRIAL.0);
     let mut evaluations = vec![0; instances.len()];
     let whole = instances.len() as f64;
     let in_part = |iterations: usize| iterations as f64 / search.iterations as f64 / whole;

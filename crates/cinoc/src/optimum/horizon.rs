@@ -10,6 +10,9 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use std::time::Instant;
 
+/// The largest unknown that a decision begins with; the action is nine tenths of the limit.
+const REVERSIBLE: f64 = 1.5;
+
 /// How a receding horizon decides. What is made small is the cost that policies are trained with, over the ticks ahead as over an episode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Horizon {
@@ -165,11 +168,13 @@ impl Planner<'_> {
         Ok(objective.actions(&self.plan))
     }
 
-    /// Forgets the first `count` unknowns; the last `each` are repeated in their stead.
+    /// Forgets the first `count` unknowns; the last `each` are repeated in their stead. What is at a limit is drawn inside: there the gradient
+    /// vanishes, and a push that was right once would be kept for ever.
     fn shift(&mut self, count: usize, each: usize) {
         let last = self.plan[self.plan.len() - each..].to_vec();
         let length = self.plan.len();
         self.plan.drain(..count.min(length));
+        self.plan.iter_mut().for_each(|x| *x = x.clamp(-REVERSIBLE, REVERSIBLE));
         while self.plan.len() < length {
             self.plan.extend_from_slice(&last);
         }
