@@ -190,3 +190,13 @@ fn a_plan_at_the_limits_is_not_kept_for_ever() {
         assert!(receded.score < 0.6 * receded.uncontrolled, "{} of {}", receded.score, receded.uncontrolled);
     }
 }
+
+#[test]
+fn what_is_not_finite_survives_a_file() {
+    let problem = problem("heat1d", &["physics.ticks=4"]);
+    let mut found = optima(&problem, None, &Request::test(2, 1, 5), &[0], short(2), 1).remove(0);
+    (found.optimum, found.policy, found.bound_unlimited_static, found.actions) =
+        (f64::INFINITY, Some(f64::INFINITY), None, Vec::new());
+    let text = serde_json::to_string(&found).unwrap();
+    assert_eq!(serde_json::from_str::<Found>(&text).unwrap(), found, "{text}");
+}

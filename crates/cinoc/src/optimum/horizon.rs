@@ -1,5 +1,6 @@
 //! Receding horizon: at every decision the best actions for some ticks ahead, of which the first are carried out.
 
+use super::number;
 use super::{Goal, Lbfgs, Listen, Objective, Record, Rules, State};
 use crate::env::Env;
 use crate::evaluate::Request;
@@ -30,10 +31,13 @@ pub struct Receded {
     /// Which instance.
     pub instance: usize,
     /// The score where nobody does anything.
+    #[serde(with = "number")]
     pub uncontrolled: f64,
     /// The score.
+    #[serde(with = "number")]
     pub score: f64,
     /// The cost.
+    #[serde(with = "number")]
     pub cost: f64,
     /// Decisions made.
     pub decisions: usize,
@@ -42,8 +46,10 @@ pub struct Receded {
     /// Decisions that used up all iterations.
     pub cut: usize,
     /// Median time of a decision.
+    #[serde(with = "number")]
     pub seconds: f64,
     /// Longest time of a decision.
+    #[serde(with = "number")]
     pub seconds_worst: f64,
     /// The actions, `[ticks, agents, k]`.
     #[serde(skip)]

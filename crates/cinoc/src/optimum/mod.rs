@@ -6,6 +6,7 @@ mod bound;
 mod group;
 mod horizon;
 mod lbfgs;
+mod number;
 mod objective;
 mod summary;
 
@@ -62,10 +63,13 @@ pub struct Found {
     /// Which instance.
     pub instance: usize,
     /// The value where nobody does anything.
+    #[serde(with = "number")]
     pub uncontrolled: f64,
     /// The value under the policy, where there is one.
+    #[serde(default, with = "number::option")]
     pub policy: Option<f64>,
     /// The lowest value found.
+    #[serde(with = "number")]
     pub optimum: f64,
     /// Where the search began that found it.
     pub from: From,
@@ -74,6 +78,7 @@ pub struct Found {
     /// Rollouts with gradient, of all searches for this instance.
     pub evaluations: usize,
     /// Norm of the gradient in the end over that at first.
+    #[serde(with = "number")]
     pub gradient_fall: f64,
     /// Why the search ended.
     pub ended: State,
@@ -83,6 +88,7 @@ pub struct Found {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bound_unlimited_static: Option<f64>,
     /// Time that it took; searches that were computed together share theirs equally.
+    #[serde(with = "number")]
     pub seconds: f64,
     /// The actions, `[ticks, agents, k]`.
     #[serde(skip)]
