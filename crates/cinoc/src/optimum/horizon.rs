@@ -98,7 +98,10 @@ fn one(
     let mut env = Env::new(problem.clone(), 1, agents, Threads::one())?;
     let score = |env: &Env| if env.last().diverged[0] { f64::INFINITY } else { env.measures(0)[0] };
     env.reset(&[true], &mut |_| beginning.clone());
-    (0..ticks).for_each(|_| drop(env.step(&vec![0.0; k])));
+    let nothing = vec![0.0; k];
+    for _ in 0..ticks {
+        env.step(&nothing);
+    }
     let uncontrolled = score(&env);
     env.reset(&[true], &mut |_| beginning.clone());
     let mut planner =
