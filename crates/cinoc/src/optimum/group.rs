@@ -5,7 +5,7 @@ use crate::evaluate::Request;
 use crate::policy::Policy;
 use crate::random::{Rng, Stream};
 use crate::rollout::{Beginning, Control, Rollout, Wanted};
-use crate::{Error, Problem, Real};
+use crate::{Error, Problem, Real, memory};
 use cinoc_tape::Params;
 use std::time::Instant;
 
@@ -39,6 +39,9 @@ pub fn search(
     let mut objective = Objective::new(problem, search.goal, ticks, request.agents, starts * instances.len())?;
     let beginnings: Vec<Beginning> = instances.iter().map(|&i| request.beginning(problem, i)).collect();
     objective.begin(beginnings.clone());
+    let rules = search.rules(objective.unknowns());
+    let numbers = (starts * instances.len() * objective.unknowns() * (2 * rules.memory + 6)) as f64;
+    memory::afford(&format!("the search for the actions of {} agents over {ticks} ticks", request.agents), 8.0 * numbers)?;
     let zero = vec![0.0; objective.unknowns()];
     let uncontrolled = objective.measure(&vec![objective.actions(&zero); instances.len()]);
     let decided = policy.map(|(policy, params)| decided(problem, policy, params, request.agents, &beginnings, ticks));
@@ -49,7 +52,7 @@ pub fn search(
         let random = rng.normals(zero.len()).into_iter().map(|x| SMALL * x).collect();
         let warm = decided.as_ref().map(|actions| (From::Policy, objective.unknowns_of(&actions[member])));
         for (from, x) in warm.into_iter().chain([(From::Zero, zero.clone()), (From::Random, random)]) {
-            all.push(Candidate { member, from, search: Lbfgs::new(x, search.rules()) });
+            all.push(Candidate { member, from, search: Lbfgs::new(x, rules) });
         }
     }
     // A race: all searches go a little way, and the best of each instance the rest of it.

@@ -34,14 +34,19 @@ pub struct Search {
     pub tolerance: f64,
 }
 
+/// Pairs that a search remembers: the fewest, about as many numbers as this over the unknowns, the most.
+const PAIRS: (usize, usize, usize) = (10, 2_000_000, 150);
+
 impl Search {
     /// With the usual effort.
     pub fn new(goal: Goal) -> Self {
         Self { goal, iterations: 3000, tolerance: 2e-3 }
     }
 
-    fn rules(&self) -> Rules {
-        Rules { memory: 20, iterations: self.iterations, flat: (50, self.tolerance) }
+    /// For so many unknowns. A long memory pays, a rollout costing what it does; of large swarms it is shorter.
+    fn rules(&self, unknowns: usize) -> Rules {
+        let memory = (PAIRS.1 / unknowns.max(1)).clamp(PAIRS.0, PAIRS.2);
+        Rules { memory, iterations: self.iterations, flat: (50, self.tolerance) }
     }
 }
 
