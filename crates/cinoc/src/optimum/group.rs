@@ -96,7 +96,7 @@ pub fn search(
             evaluations: evaluations[member] + search.evaluations,
             gradient_fall: (search.value - search.first.0).exp() * search.norm() / search.first.1,
             ended: search.state,
-            converged: matches!(search.state, State::Flat | State::Rounding),
+            converged: search.state == State::Flat,
             bound_unlimited_static: None,
             seconds,
             actions,

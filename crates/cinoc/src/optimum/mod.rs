@@ -87,7 +87,7 @@ pub struct Found {
     pub gradient_fall: f64,
     /// Why the search ended.
     pub ended: State,
-    /// Whether more iterations would have changed little.
+    /// Whether more iterations would have changed little; not so where rounding ended the search before.
     pub converged: bool,
     /// What unlimited pushes could reach with all agents standing still, where the equation is linear: a bound for agents that do stand still.
     #[serde(default, skip_serializing_if = "Option::is_none")]
