@@ -51,7 +51,7 @@ were moreover scored on one set of 64 states that all seeds shared and only perm
 
 Training times are of a machine busy with other work.
 
-`shipped/` holds the scores of the models that come with the program (their cards are in `models/`), which are older than the runs here; `speed/` and `scaling/` belong to [docs/speed.md](../docs/speed.md).
+`optimum/` belongs to [docs/optimum.md](../docs/optimum.md). `shipped/` holds the scores of the models that come with the program (their cards are in `models/`), which are older than the runs here; `speed/` and `scaling/` belong to [docs/speed.md](../docs/speed.md).
 """
 
 

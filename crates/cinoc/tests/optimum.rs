@@ -178,3 +178,25 @@ fn a_horizon_as_long_as_the_episode_finds_its_optimum() {
         assert!(near.cost > best.optimum && near.score < near.uncontrolled, "{near:?}");
     }
 }
+
+#[test]
+fn a_plan_at_the_limits_is_not_kept_for_ever() {
+    let problem = Arc::new(problem("ks1d", &["physics.ticks=100", "data.test_states=2", "swarm.u_limit=1"]));
+    let request = Request::test(problem.agents, 2, 5);
+    let kept = Kept(Mutex::default());
+    let horizon = Horizon { ahead: 10, every: 2, iterations: 50 };
+    recede(&problem, &request, &[0, 1], &horizon, &Threads::one(), &kept).unwrap();
+    for receded in kept.0.into_inner().unwrap() {
+        assert!(receded.score < 0.6 * receded.uncontrolled, "{} of {}", receded.score, receded.uncontrolled);
+    }
+}
+
+#[test]
+fn what_is_not_finite_survives_a_file() {
+    let problem = problem("heat1d", &["physics.ticks=4"]);
+    let mut found = optima(&problem, None, &Request::test(2, 1, 5), &[0], short(2), 1).remove(0);
+    (found.optimum, found.policy, found.bound_unlimited_static, found.actions) =
+        (f64::INFINITY, Some(f64::INFINITY), None, Vec::new());
+    let text = serde_json::to_string(&found).unwrap();
+    assert_eq!(serde_json::from_str::<Found>(&text).unwrap(), found, "{text}");
+}

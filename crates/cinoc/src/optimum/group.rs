@@ -5,12 +5,12 @@ use crate::evaluate::Request;
 use crate::policy::Policy;
 use crate::random::{Rng, Stream};
 use crate::rollout::{Beginning, Control, Rollout, Wanted};
-use crate::{Error, Problem, Real};
+use crate::{Error, Problem, Real, memory};
 use cinoc_tape::Params;
 use std::time::Instant;
 
-/// The part of all iterations after which only the best search for each instance goes on.
-const TRIAL: f64 = 0.1;
+/// Iterations after which only the best search for each instance goes on, and the largest part of all iterations that they may be.
+const TRIAL: (usize, f64) = (100, 0.1);
 
 /// Standard deviation of small random actions, in units of the limits.
 const SMALL: f64 = 0.05;
@@ -39,6 +39,9 @@ pub fn search(
     let mut objective = Objective::new(problem, search.goal, ticks, request.agents, starts * instances.len())?;
     let beginnings: Vec<Beginning> = instances.iter().map(|&i| request.beginning(problem, i)).collect();
     objective.begin(beginnings.clone());
+    let rules = search.rules(objective.unknowns());
+    let numbers = (starts * instances.len() * objective.unknowns() * (2 * rules.memory + 6)) as f64;
+    memory::afford(&format!("the search for the actions of {} agents over {ticks} ticks", request.agents), 8.0 * numbers)?;
     let zero = vec![0.0; objective.unknowns()];
     let uncontrolled = objective.measure(&vec![objective.actions(&zero); instances.len()]);
     let decided = policy.map(|(policy, params)| decided(problem, policy, params, request.agents, &beginnings, ticks));
@@ -49,11 +52,11 @@ pub fn search(
         let random = rng.normals(zero.len()).into_iter().map(|x| SMALL * x).collect();
         let warm = decided.as_ref().map(|actions| (From::Policy, objective.unknowns_of(&actions[member])));
         for (from, x) in warm.into_iter().chain([(From::Zero, zero.clone()), (From::Random, random)]) {
-            all.push(Candidate { member, from, search: Lbfgs::new(x, search.rules()) });
+            all.push(Candidate { member, from, search: Lbfgs::new(x, rules) });
         }
     }
     // A race: all searches go a little way, and the best of each instance the rest of it.
-    let trial = ((TRIAL * search.iterations as f64) as usize).max(1);
+    let trial = ((TRIAL.1 * search.iterations as f64) as usize).clamp(1, TRIAL.0);
     let mut evaluations = vec![0; instances.len()];
     let whole = instances.len() as f64;
     let in_part = |iterations: usize| iterations as f64 / search.iterations as f64 / whole;
@@ -93,7 +96,7 @@ pub fn search(
             evaluations: evaluations[member] + search.evaluations,
             gradient_fall: (search.value - search.first.0).exp() * search.norm() / search.first.1,
             ended: search.state,
-            converged: matches!(search.state, State::Flat | State::Rounding),
+            converged: search.state == State::Flat,
             bound_unlimited_static: None,
             seconds,
             actions,

@@ -1,5 +1,6 @@
 //! Receding horizon: at every decision the best actions for some ticks ahead, of which the first are carried out.
 
+use super::number;
 use super::{Goal, Lbfgs, Listen, Objective, Record, Rules, State};
 use crate::env::Env;
 use crate::evaluate::Request;
@@ -9,6 +10,9 @@ use crate::{Error, Problem, Real};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use std::time::Instant;
+
+/// The largest unknown that a decision begins with; the action is nine tenths of the limit.
+const REVERSIBLE: f64 = 1.5;
 
 /// How a receding horizon decides. What is made small is the cost that policies are trained with, over the ticks ahead as over an episode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,10 +31,13 @@ pub struct Receded {
     /// Which instance.
     pub instance: usize,
     /// The score where nobody does anything.
+    #[serde(with = "number")]
     pub uncontrolled: f64,
     /// The score.
+    #[serde(with = "number")]
     pub score: f64,
     /// The cost.
+    #[serde(with = "number")]
     pub cost: f64,
     /// Decisions made.
     pub decisions: usize,
@@ -39,8 +46,10 @@ pub struct Receded {
     /// Decisions that used up all iterations.
     pub cut: usize,
     /// Median time of a decision.
+    #[serde(with = "number")]
     pub seconds: f64,
     /// Longest time of a decision.
+    #[serde(with = "number")]
     pub seconds_worst: f64,
     /// The actions, `[ticks, agents, k]`.
     #[serde(skip)]
@@ -89,7 +98,10 @@ fn one(
     let mut env = Env::new(problem.clone(), 1, agents, Threads::one())?;
     let score = |env: &Env| if env.last().diverged[0] { f64::INFINITY } else { env.measures(0)[0] };
     env.reset(&[true], &mut |_| beginning.clone());
-    (0..ticks).for_each(|_| drop(env.step(&vec![0.0; k])));
+    let nothing = vec![0.0; k];
+    for _ in 0..ticks {
+        env.step(&nothing);
+    }
     let uncontrolled = score(&env);
     env.reset(&[true], &mut |_| beginning.clone());
     let mut planner =
@@ -165,11 +177,13 @@ impl Planner<'_> {
         Ok(objective.actions(&self.plan))
     }
 
-    /// Forgets the first `count` unknowns; the last `each` are repeated in their stead.
+    /// Forgets the first `count` unknowns; the last `each` are repeated in their stead. What is at a limit is drawn inside: there the gradient
+    /// vanishes, and a push that was right once would be kept for ever.
     fn shift(&mut self, count: usize, each: usize) {
         let last = self.plan[self.plan.len() - each..].to_vec();
         let length = self.plan.len();
         self.plan.drain(..count.min(length));
+        self.plan.iter_mut().for_each(|x| *x = x.clamp(-REVERSIBLE, REVERSIBLE));
         while self.plan.len() < length {
             self.plan.extend_from_slice(&last);
         }

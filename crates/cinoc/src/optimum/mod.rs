@@ -6,6 +6,7 @@ mod bound;
 mod group;
 mod horizon;
 mod lbfgs;
+mod number;
 mod objective;
 mod summary;
 
@@ -33,14 +34,19 @@ pub struct Search {
     pub tolerance: f64,
 }
 
+/// Pairs that a search remembers: the fewest, about as many numbers as this over the unknowns, the most.
+const PAIRS: (usize, usize, usize) = (10, 2_000_000, 150);
+
 impl Search {
     /// With the usual effort.
     pub fn new(goal: Goal) -> Self {
         Self { goal, iterations: 3000, tolerance: 2e-3 }
     }
 
-    fn rules(&self) -> Rules {
-        Rules { memory: 20, iterations: self.iterations, flat: (50, self.tolerance) }
+    /// For so many unknowns. A long memory pays, a rollout costing what it does; of large swarms it is shorter.
+    fn rules(&self, unknowns: usize) -> Rules {
+        let memory = (PAIRS.1 / unknowns.max(1)).clamp(PAIRS.0, PAIRS.2);
+        Rules { memory, iterations: self.iterations, flat: (50, self.tolerance) }
     }
 }
 
@@ -62,10 +68,13 @@ pub struct Found {
     /// Which instance.
     pub instance: usize,
     /// The value where nobody does anything.
+    #[serde(with = "number")]
     pub uncontrolled: f64,
     /// The value under the policy, where there is one.
+    #[serde(default, with = "number::option")]
     pub policy: Option<f64>,
     /// The lowest value found.
+    #[serde(with = "number")]
     pub optimum: f64,
     /// Where the search began that found it.
     pub from: From,
@@ -74,15 +83,17 @@ pub struct Found {
     /// Rollouts with gradient, of all searches for this instance.
     pub evaluations: usize,
     /// Norm of the gradient in the end over that at first.
+    #[serde(with = "number")]
     pub gradient_fall: f64,
     /// Why the search ended.
     pub ended: State,
-    /// Whether more iterations would have changed little.
+    /// Whether more iterations would have changed little; not so where rounding ended the search before.
     pub converged: bool,
     /// What unlimited pushes could reach with all agents standing still, where the equation is linear: a bound for agents that do stand still.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bound_unlimited_static: Option<f64>,
     /// Time that it took; searches that were computed together share theirs equally.
+    #[serde(with = "number")]
     pub seconds: f64,
     /// The actions, `[ticks, agents, k]`.
     #[serde(skip)]

@@ -1,5 +1,6 @@
 //! Many numbers as a few.
 
+use super::number;
 use serde::Serialize;
 
 /// Mean, quantiles and the worst of some numbers.
@@ -8,18 +9,25 @@ pub struct Spread {
     /// How many.
     pub count: usize,
     /// Mean.
+    #[serde(with = "number")]
     pub mean: f64,
     /// 5 % are smaller.
+    #[serde(with = "number")]
     pub q05: f64,
     /// 25 % are smaller.
+    #[serde(with = "number")]
     pub q25: f64,
     /// Half are smaller.
+    #[serde(with = "number")]
     pub median: f64,
     /// 75 % are smaller.
+    #[serde(with = "number")]
     pub q75: f64,
     /// 95 % are smaller.
+    #[serde(with = "number")]
     pub q95: f64,
     /// The largest.
+    #[serde(with = "number")]
     pub worst: f64,
 }
 

@@ -3,7 +3,7 @@
 use crate::cmd::short;
 use crate::out::say;
 use anyhow::Result;
-use cinoc::optimum::{Found, Receded, Spread};
+use cinoc::optimum::{Found, Receded, Spread, State};
 use serde_json::{Value, json};
 
 fn spread<T>(all: &[T], value: impl Fn(&T) -> Option<f64>) -> Option<Spread> {
@@ -25,6 +25,7 @@ pub fn of_found(all: &[Found]) -> Value {
         "gap": spread(all, |f| Some(f.policy? / f.optimum)), "iterations": mean(all, |f| Some(f.iterations as f64)),
         "evaluations": mean(all, |f| Some(f.evaluations as f64)), "seconds": mean(all, |f| Some(f.seconds)),
         "converged": all.iter().filter(|f| f.converged).count(),
+        "ended_by_rounding": all.iter().filter(|f| f.ended == State::Rounding).count(),
     })
 }
 
@@ -54,12 +55,16 @@ pub fn found(all: &[Found], summary: &Value, iterations: usize) -> Result<()> {
             serde_json::to_value(f.from)?.as_str().unwrap_or_default(),
             f.iterations,
             f.seconds,
-            if f.converged { "" } else { "  not converged" }
+            match f.ended {
+                State::Rounding => "  ended by rounding",
+                _ if f.converged => "",
+                _ => "  not converged",
+            }
         )?;
     }
     let number = |key: &str| summary[key].as_f64().map_or("-".into(), short);
     say!("\nMean over mean uncontrolled: optimum {}, policy {}.", number("ratio"), number("policy_ratio"))?;
-    match all.iter().filter(|f| !f.converged).count() {
+    match all.iter().filter(|f| f.ended == State::Exhausted).count() {
         0 => Ok(()),
         open => say!("{open} of {} did not converge; add --iterations {} for lower values.", all.len(), 4 * iterations),
     }
