@@ -6,6 +6,7 @@ use super::colour;
 use super::curves::Histories;
 use super::movie::{Movie, save_within_limit, ticks};
 use super::panel::{Entry, Panel, Sign, headline, legend_row};
+use super::plane;
 use super::raster::Raster;
 use super::surface::{Align, Frame, Label, Point, Surface, dashes};
 use anyhow::Result;
@@ -83,7 +84,7 @@ fn draw_agents(frame: &mut Raster, panel: &Panel, episode: &Episode1d, tick: usi
     for (agent, x) in episode.xi[tick].iter().enumerate() {
         let (x, _) = panel.point(*x, 0.0);
         if !episode.alive[tick][agent] {
-            frame.disc((x, middle), radius, colour::MISSING.to_rgba());
+            plane::dead(frame, (x, middle), radius);
             continue;
         }
         let height = 0.46 * panel.frame.height() * controls[agent] / most.max(f32::MIN_POSITIVE);
