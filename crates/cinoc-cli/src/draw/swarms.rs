@@ -3,7 +3,7 @@
 use super::axis::Axis;
 use super::colour;
 use super::font;
-use super::panel::{DOT, Entry, HALF_LETTER, Panel, Sign, legend};
+use super::panel::{DOT, Entry, HALF_LETTER, Panel, Sign, legend_row};
 use super::surface::{Align, Frame, Label, Point, Surface, dashes};
 use super::{Clock, Reading, Scene};
 use plotters::style::{Color, RGBColor};
@@ -26,10 +26,18 @@ pub fn name(surface: &mut dyn Surface, swarm: usize, name: &str, (x, y): Point, 
 /// A moment worth a mark: its tick, and what happens.
 pub type Mark = (usize, &'static str);
 
+/// What happens when agents die.
+pub const DEATHS: &str = "deaths";
+
+fn first_dead(alive: &[Vec<bool>]) -> Option<usize> {
+    alive.iter().position(|agents| agents.contains(&false))
+}
+
 /// When agents die first, and when the score is known if that is not the end.
 pub fn marks(scenes: &[Scene], scored: usize) -> Vec<Mark> {
-    let death = |scene: &Scene| scene.episode.alive().iter().position(|agents| agents.contains(&false));
-    let mut marks: Vec<Mark> = scenes.iter().filter_map(death).map(|tick| (tick, "deaths")).collect();
+    let dead = |scene: &Scene| first_dead(scene.episode.alive());
+    // Who is dead after a tick died before it.
+    let mut marks: Vec<Mark> = scenes.iter().filter_map(dead).map(|tick| (tick.saturating_sub(1), DEATHS)).collect();
     if scenes.iter().any(|scene| scored + 1 < scene.episode.alive().len()) {
         marks.push((scored, "score"));
     }
@@ -46,48 +54,56 @@ pub struct Chart<'a> {
     pub measure: Reading,
     /// Error without control.
     pub uncontrolled: Vec<f32>,
-    /// Name and error of each swarm.
-    pub swarms: Vec<(&'a str, Vec<f32>)>,
+    /// Name and error of each swarm, and whether it loses agents.
+    pub swarms: Vec<(&'a str, Vec<f32>, bool)>,
     /// Moments to be marked.
     pub marks: Vec<Mark>,
 }
 
-impl Chart<'_> {
-    /// Draws the chart with its legend.
+impl<'a> Chart<'a> {
+    /// Draws the chart; its legend stands above, where it hides nothing.
     pub fn draw(&self, surface: &mut dyn Surface, frame: Frame, text: f32) {
-        let all = self.swarms.iter().flat_map(|(_, errors)| errors).chain(&self.uncontrolled);
+        let all = self.swarms.iter().flat_map(|(_, errors, _)| errors).chain(&self.uncontrolled).copied();
+        let most = all.clone().filter(|error| error.is_finite()).fold(0.0, f32::max);
+        // Room above all curves for the words at the marks.
+        let room = if self.marks.is_empty() { 1.0 } else { 6.0 };
         let x = self.clock.axis(self.uncontrolled.len() - 1);
-        let panel = Panel { frame, x, y: Axis::log(all.copied()), text };
+        let panel = Panel { frame, x, y: Axis::log(all.chain([room * most])), text };
         let points = |errors: &[f32]| -> Vec<Point> {
             let finite = errors.iter().enumerate().take_while(|(_, error)| error.is_finite());
             finite.map(|(tick, error)| panel.point(self.clock.time(tick as f32), *error)).collect()
         };
         panel.switch(surface, self.clock);
         self.draw_marks(surface, &panel);
-        let mut busy = points(&self.uncontrolled);
-        surface.stroke(&busy, text / 8.0, colour::UNCONTROLLED.to_rgba());
-        let mut entries = vec![Entry { name: "uncontrolled", ink: colour::UNCONTROLLED, sign: Sign::Line }];
-        for (swarm, (name, errors)) in self.swarms.iter().enumerate() {
-            let line = points(errors);
-            surface.stroke(&line, text / 7.0, ink(swarm).to_rgba());
-            busy.extend(line);
-            entries.push(Entry { name, ink: ink(swarm), sign: Sign::Line });
+        surface.stroke(&points(&self.uncontrolled), text / 8.0, colour::UNCONTROLLED.to_rgba());
+        for (swarm, (_, errors, loses)) in self.swarms.iter().enumerate() {
+            let (line, width, ink) = (points(errors), text / 7.0, ink(swarm).to_rgba());
+            // Until agents die, the swarm is another one that loses none: through dashes both are seen.
+            if *loses { dashes(surface, &line, width, ink) } else { surface.stroke(&line, width, ink) }
         }
-        legend(surface, frame, 0.92 * text, &entries, &busy);
         panel.border(surface);
         panel.title(surface, self.measure.title);
         panel.x_axis(surface, "time t");
         panel.y_axis(surface, self.measure.axis);
+        let entry = |(swarm, (name, _, loses)): (usize, &(&'a str, Vec<f32>, bool))| Entry {
+            name: *name,
+            ink: ink(swarm),
+            sign: if *loses { Sign::Dashes } else { Sign::Line },
+        };
+        let mut entries: Vec<Entry> = self.swarms.iter().enumerate().map(entry).collect();
+        entries.push(Entry { name: "uncontrolled", ink: colour::UNCONTROLLED, sign: Sign::Line });
+        let left = frame.left + font::width(self.measure.title, 1.04 * text) + 2.0 * text;
+        legend_row(surface, Frame { left, ..frame }, 0.92 * text, &entries);
     }
 
-    /// Draws a dashed line at each moment to be marked; what happens stands at its foot, where errors are rare.
+    /// Draws a dashed line at each moment to be marked, with a word about it.
     fn draw_marks(&self, surface: &mut dyn Surface, panel: &Panel) {
         let (frame, text) = (panel.frame, panel.text);
         for (tick, word) in &self.marks {
             let (x, _) = panel.point(self.clock.time(*tick as f32), 0.0);
             dashes(surface, &[(x, frame.top), (x, frame.bottom)], text / 14.0, colour::AXIS.to_rgba());
-            let label = Label { ink: colour::DEAD.to_rgba(), ..Label::new(0.88 * text, Align::Left) };
-            surface.text(word, (x + 0.35 * text, frame.bottom - 0.5 * text), label);
+            let label = Label { ink: colour::DEAD.to_rgba(), ..Label::new(0.92 * text, Align::Left) };
+            surface.text(word, (x + 0.35 * text, frame.top + 1.1 * text), label);
         }
     }
 }

@@ -12,7 +12,7 @@ use super::{Episode1d, Scene};
 use plotters::style::Color;
 
 /// Size of the figure in pixels; its texts are still legible at half of it.
-pub const SIZE: (u32, u32) = (1800, 1120);
+pub const SIZE: (u32, u32) = (1800, 1140);
 const TEXT: f32 = 25.0;
 const LEFT: f32 = 122.0;
 const TOP: f32 = 166.0;
@@ -57,8 +57,8 @@ pub fn draw(surface: &mut dyn Surface, title: &str, scenes: &[(&Scene, &Episode1
     }
     colour_bar(surface, Frame::new(LEFT + ROOM + 24.0, TOP, 26.0, HEIGHT), &scale, TEXT);
     let note = "lines: agents · cross and dashes: a dead agent";
-    surface.text(note, (LEFT + ROOM, TOP + HEIGHT + 3.9 * TEXT), Label::new(0.92 * TEXT, Align::Right));
-    let below = TOP + HEIGHT + 5.5 * TEXT;
+    surface.text(note, (LEFT + ROOM, TOP + HEIGHT + 3.8 * TEXT), Label::new(0.92 * TEXT, Align::Right));
+    let below = TOP + HEIGHT + 6.4 * TEXT;
     let chart = Chart {
         clock: first.clock,
         measure: first.measure,

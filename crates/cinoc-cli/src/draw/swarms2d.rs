@@ -6,7 +6,7 @@ use super::curves::errors;
 use super::panel::{Panel, border, colour_bar, headline};
 use super::plane;
 use super::surface::{Align, Frame, Label, Surface};
-use super::swarms::{self, Chart, Mark};
+use super::swarms::{self, Chart, DEATHS, Mark};
 use super::{Episode2d, Scene};
 use plotters::style::Color;
 
@@ -22,7 +22,7 @@ const TALLEST: f32 = 285.0;
 /// Between two rows: the name of a swarm.
 const BETWEEN: f32 = 62.0;
 /// From the lowest row to the chart, and the height of that.
-const BELOW: f32 = 180.0;
+const BELOW: f32 = 165.0;
 const CHART: f32 = 360.0;
 
 /// Size of the figure in pixels, which depends on the shape of the domain.
@@ -50,7 +50,9 @@ fn moments(episode: &Episode2d, marks: &[Mark]) -> Vec<Mark> {
     let count = if episode.measure.has_target { PICTURES - 1 } else { PICTURES };
     let start = [(0, "free"), (before, if before > 0 { "control on" } else { "start" })];
     let mut all = start[usize::from(before == 0 || episode.measure.has_target)..].to_vec();
-    all.extend(marks.iter().filter(|mark| mark.0 > before && mark.0 < last));
+    // Deaths are seen a tick later.
+    let seen = marks.iter().map(|&(tick, word)| (tick + usize::from(word == DEATHS), word));
+    all.extend(seen.filter(|mark| mark.0 > before && mark.0 < last));
     let latest = all[all.len() - 1].0;
     let (spare, span) = (count.saturating_sub(all.len() + 1), last - latest);
     all.extend((1..=spare).map(|k| (latest + k * span / (spare + 1), "")));
@@ -100,7 +102,7 @@ fn draw_row(surface: &mut dyn Surface, episode: &Episode2d, scale: &Scale, momen
         plane::field(surface, frame, scale, episode, &episode.controlled[tick]);
         plane::target_lines(surface, frame, episode, 1.6);
         plane::obstacles(surface, frame, episode, 1.6);
-        plane::agents(surface, frame, episode, tick, 7.0);
+        plane::agents(surface, frame, episode, tick, 8.5);
         border(surface, frame, TEXT);
         if row == 0 {
             let time = episode.clock.words(tick, last);
