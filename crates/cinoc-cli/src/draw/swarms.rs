@@ -46,6 +46,14 @@ pub fn marks(scenes: &[Scene], scored: usize) -> Vec<Mark> {
     marks
 }
 
+/// Name and error of a swarm, and whether it loses agents.
+pub type Curve<'a> = (&'a str, Vec<f32>, bool);
+
+/// The errors of a swarm as a curve.
+pub fn curve(scene: &Scene, errors: Vec<f32>) -> Curve<'_> {
+    (&scene.name, errors, first_dead(scene.episode.alive()).is_some())
+}
+
 /// Errors of all swarms against time.
 pub struct Chart<'a> {
     /// When the ticks are.
@@ -54,8 +62,8 @@ pub struct Chart<'a> {
     pub measure: Reading,
     /// Error without control.
     pub uncontrolled: Vec<f32>,
-    /// Name and error of each swarm, and whether it loses agents.
-    pub swarms: Vec<(&'a str, Vec<f32>, bool)>,
+    /// The swarms.
+    pub swarms: Vec<Curve<'a>>,
     /// Moments to be marked.
     pub marks: Vec<Mark>,
 }
@@ -85,7 +93,7 @@ impl<'a> Chart<'a> {
         panel.title(surface, self.measure.title);
         panel.x_axis(surface, "time t");
         panel.y_axis(surface, self.measure.axis);
-        let entry = |(swarm, (name, _, loses)): (usize, &(&'a str, Vec<f32>, bool))| Entry {
+        let entry = |(swarm, (name, _, loses)): (usize, &Curve<'a>)| Entry {
             name: *name,
             ink: ink(swarm),
             sign: if *loses { Sign::Dashes } else { Sign::Line },

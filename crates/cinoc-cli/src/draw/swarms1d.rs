@@ -19,7 +19,7 @@ const TOP: f32 = 166.0;
 const HEIGHT: f32 = 380.0;
 /// From the left edge of the first panel to the right edge of the last thing before the colour bar, and the gaps between.
 const ROOM: f32 = 1520.0;
-const GAP: f32 = 40.0;
+const GAP: f32 = 50.0;
 /// Width of the target, which does not change with time.
 const STRIP: f32 = 70.0;
 
@@ -65,7 +65,7 @@ pub fn draw(surface: &mut dyn Surface, title: &str, scenes: &[(&Scene, &Episode1
         uncontrolled: errors(&first.uncontrolled, &first.target),
         swarms: scenes
             .iter()
-            .map(|(scene, episode)| (scene.name.as_str(), errors(&episode.controlled, &episode.target)))
+            .map(|(scene, episode)| swarms::curve(scene, errors(&episode.controlled, &episode.target)))
             .collect(),
         marks: marks.to_vec(),
     };

@@ -86,7 +86,7 @@ pub fn draw(surface: &mut dyn Surface, title: &str, scenes: &[(&Scene, &Episode2
         uncontrolled: errors(&first.uncontrolled, &first.target),
         swarms: scenes
             .iter()
-            .map(|(scene, episode)| (scene.name.as_str(), errors(&episode.controlled, &episode.target)))
+            .map(|(scene, episode)| swarms::curve(scene, errors(&episode.controlled, &episode.target)))
             .collect(),
         marks: marks.to_vec(),
     };

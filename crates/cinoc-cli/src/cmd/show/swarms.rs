@@ -49,7 +49,7 @@ pub fn scenes(problem: &Arc<Problem>, question: &Question) -> Result<Vec<Scene>>
         };
         let result = match controlled.diverged {
             Some(tick) => format!("diverged at tick {tick}"),
-            None => format!("{} {:.1e}", score(problem), controlled.score),
+            None => format!("{} {}", score(problem), two_digits(controlled.score)),
         };
         Ok(Scene { episode: episode(problem, name.clone(), controlled, &free)?, name, result })
     };
@@ -62,4 +62,15 @@ fn score(problem: &Problem) -> String {
     let what = task.reading().title.split(' ').next().unwrap_or_default();
     // A score that is not the square at one tick is that of all.
     if task.square_in_score(at, problem.ticks) == Some(1.0) { what.into() } else { format!("mean {what}") }
+}
+
+/// A number with two digits, as one writes it.
+fn two_digits(x: f64) -> String {
+    match x.abs() {
+        size if (9.95..1e4).contains(&size) => format!("{x:.0}"),
+        size if (0.995..9.95).contains(&size) => format!("{x:.1}"),
+        size if (0.0995..0.995).contains(&size) => format!("{x:.2}"),
+        size if (0.00995..0.0995).contains(&size) => format!("{x:.3}"),
+        _ => format!("{x:.1e}"),
+    }
 }
