@@ -15,7 +15,7 @@ from xml.sax.saxutils import escape
 TOP = pathlib.Path(__file__).resolve().parent.parent
 CASES = ["M/2", "M", "2M", "30 % die"]
 POLICY, OPTIMUM, GREY, BLACK = "#0072b2", "#d55e00", "#919191", "#191919"
-LEFT, WIDTH, RIGHT, HEAD, FOOT = 290, 640, 110, 84, 62
+LEFT, WIDTH, RIGHT, HEAD, FOOT = 290, 640, 130, 84, 62
 STEP, BETWEEN = 24, 18
 DIGITS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -85,9 +85,10 @@ def draw(problems):
         picture.line(place(10**power), HEAD, place(10**power), bottom, "#e4e4e4" if power else GREY, 1 if power else 1.6)
         if power % skip == 0:
             picture.text("10" + str(power).translate(DIGITS), place(10**power), bottom + 20, "middle")
-    picture.text("uncontrolled", place(1), HEAD - 6, "middle", 13, GREY)
+    picture.line(LEFT + 282, HEAD - 32, LEFT + 282, HEAD - 16, GREY, 1.6)
+    picture.text("uncontrolled", LEFT + 296, HEAD - 19)
     picture.text("mean score over mean score without control", LEFT + WIDTH / 2, bottom + 46, "middle")
-    picture.text("policy / optimum", LEFT + WIDTH + 12, HEAD - 6, size=13)
+    picture.text("policy / optimum", LEFT + WIDTH + 12, HEAD - 19)
     y = HEAD
     for problem, cases in problems.items():
         picture.line(24, y, LEFT + WIDTH, y, "#c8c8c8")
