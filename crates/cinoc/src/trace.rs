@@ -25,6 +25,8 @@ pub struct Trace {
     pub before: usize,
     /// The tick after which a number was no longer finite, counted from when control began.
     pub diverged: Option<usize>,
+    /// The score of the task, infinite where it diverged.
+    pub score: f64,
 }
 
 impl Trace {
@@ -61,7 +63,7 @@ pub fn trace(
         let now = left.min(problem.ticks);
         env.run(&nobody, &Params::default(), now, &mut |env| trace.watch(env));
         if env.last().diverged[0] {
-            trace.diverged = Some(0);
+            (trace.diverged, trace.score) = (Some(0), f64::INFINITY);
             return Ok(trace);
         }
         (beginning.start, beginning.places) = (env.field(0).to_vec(), env.positions(0).to_vec());
@@ -76,6 +78,7 @@ pub fn trace(
     trace.watch(&env);
     env.run(policy, params, problem.ticks, &mut |env| trace.watch(env));
     trace.diverged = env.last().diverged[0].then(|| env.tick(0));
+    trace.score = if trace.diverged.is_some() { f64::INFINITY } else { env.measures(0)[0] };
     Ok(trace)
 }
 

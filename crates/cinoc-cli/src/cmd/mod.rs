@@ -99,6 +99,11 @@ pub struct Instances {
 const TABLES: u64 = 2000;
 
 impl Instances {
+    /// Where an instance comes from, in words.
+    pub fn whose(&self) -> &'static str {
+        if self.start.is_some() { "own start" } else { "held-out instance" }
+    }
+
     /// The request for so many of them.
     pub fn request(&self, problem: &Problem, agents: usize, instances: usize) -> Result<Request> {
         for (flag, share) in [("--fail", self.fail), ("--fail-at", self.fail_at)] {

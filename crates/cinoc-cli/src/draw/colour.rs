@@ -16,6 +16,8 @@ pub const EFFORT: RGBColor = RGBColor(213, 94, 0);
 pub const SPEED: RGBColor = RGBColor(0, 158, 115);
 /// Values that are not finite.
 pub const MISSING: RGBColor = RGBColor(200, 200, 200);
+/// Agents that are dead.
+pub const DEAD: RGBColor = RGBColor(110, 110, 110);
 /// Background.
 pub const WHITE: RGBColor = RGBColor(255, 255, 255);
 

@@ -119,7 +119,8 @@ impl Histories {
     }
 }
 
-fn errors(fields: &[Vec<f32>], target: &[f32]) -> Vec<f32> {
+/// Mean square of what each field lacks to the target.
+pub fn errors(fields: &[Vec<f32>], target: &[f32]) -> Vec<f32> {
     let square = |(value, wanted): (&f32, &f32)| (value - wanted) * (value - wanted);
     let error = |field: &Vec<f32>| field.iter().zip(target).map(square).sum::<f32>() / target.len() as f32;
     fields.iter().map(error).collect()

@@ -5,6 +5,7 @@ mod check;
 mod colour;
 mod contour;
 mod curves;
+mod episode;
 mod font;
 mod growth;
 mod movie;
@@ -16,119 +17,21 @@ mod raster;
 mod rows;
 mod spacetime;
 mod surface;
+mod swarms;
+mod swarms1d;
+mod swarms2d;
+mod tracks;
 mod vector;
 
 #[cfg(test)]
 mod tests;
 
 pub use cinoc::task::Reading;
+pub use episode::{Clock, Episode, Episode1d, Episode2d, Scene};
 pub use growth::Growth;
 
 use anyhow::{Result, bail};
 use std::path::Path;
-
-/// When ticks are.
-#[derive(Clone, Copy, Debug)]
-pub struct Clock {
-    /// Time between two ticks.
-    pub tick: f32,
-    /// Ticks before control is switched on, at time 0.
-    pub before: usize,
-}
-
-impl Clock {
-    /// The time of a tick, or of a moment between two.
-    pub fn time(self, tick: f32) -> f32 {
-        (tick - self.before as f32) * self.tick
-    }
-
-    /// An axis from the first tick to the `last`.
-    fn axis(self, last: usize) -> axis::Axis {
-        axis::Axis::linear(self.time(0.0), self.time(last as f32))
-    }
-
-    /// The time of a tick in words, of an episode with so many.
-    fn words(self, tick: usize, last: usize) -> String {
-        format!("t = {}", axis::number(self.time(tick as f32), last as f32 * self.tick / 100.0))
-    }
-}
-
-/// One controlled episode in one space dimension, ready to be drawn.
-///
-/// The values of a field lie at x = i·length/N on a periodic domain,
-/// and evenly from 0 to length (both included) on any other.
-#[derive(Clone, Debug)]
-pub struct Episode1d {
-    /// Headline of the figure.
-    pub title: String,
-    /// What is drawn against time.
-    pub measure: Reading,
-    /// The domain is [0, length].
-    pub length: f32,
-    /// Time between two ticks, and which tick is at time 0.
-    pub clock: Clock,
-    /// Whether the two ends of the domain are the same place.
-    pub periodic: bool,
-    /// Target field, `[N]`.
-    pub target: Vec<f32>,
-    /// Field without control, `[T+1][N]`.
-    pub uncontrolled: Vec<Vec<f32>>,
-    /// Field under control, `[T+1][N]`.
-    pub controlled: Vec<Vec<f32>>,
-    /// Positions of the agents, `[T+1][M]`.
-    pub xi: Vec<Vec<f32>>,
-    /// Which agents are alive, `[T+1][M]`.
-    pub alive: Vec<Vec<bool>>,
-    /// Controls, `[T][M]`.
-    pub u: Vec<Vec<f32>>,
-    /// Velocities, `[T][M]`; rows are empty when agents do not move.
-    pub v: Vec<Vec<f32>>,
-}
-
-/// One controlled episode in two space dimensions, ready to be drawn.
-///
-/// The values of a field lie at i·length/N along each axis of a periodic domain,
-/// and evenly from 0 to the length (both included) on any other.
-#[derive(Clone, Debug)]
-pub struct Episode2d {
-    /// Headline of the figure.
-    pub title: String,
-    /// What is drawn against time.
-    pub measure: Reading,
-    /// The domain is [0, lengths\[0\]] × [0, lengths\[1\]].
-    pub lengths: [f32; 2],
-    /// Values of a field along x and along y; fields are row-major, `[x][y]`.
-    pub shape: [usize; 2],
-    /// Whether opposite edges of the domain are the same place.
-    pub periodic: bool,
-    /// Time between two ticks, and which tick is at time 0.
-    pub clock: Clock,
-    /// Target field, `[X*Y]`.
-    pub target: Vec<f32>,
-    /// Field without control, `[T+1][X*Y]`.
-    pub uncontrolled: Vec<Vec<f32>>,
-    /// Field under control, `[T+1][X*Y]`.
-    pub controlled: Vec<Vec<f32>>,
-    /// Positions of the agents, `[T+1][M]`.
-    pub xi: Vec<Vec<[f32; 2]>>,
-    /// Which agents are alive, `[T+1][M]`.
-    pub alive: Vec<Vec<bool>>,
-    /// Controls, `[T][M]`.
-    pub u: Vec<Vec<f32>>,
-    /// Velocities, `[T][M]`; rows are empty when agents do not move.
-    pub v: Vec<Vec<[f32; 2]>>,
-    /// Discs (x, y, radius) that agents cannot enter.
-    pub obstacles: Vec<[f32; 3]>,
-}
-
-/// A controlled episode on a line or in the plane.
-#[derive(Clone, Debug)]
-pub enum Episode {
-    /// One space dimension.
-    Line(Episode1d),
-    /// Two space dimensions.
-    Plane(Episode2d),
-}
 
 /// Draws the episode into a file; its extension decides how: a figure (`.png`, `.svg`)
 /// or an animation (`.gif`).
@@ -141,6 +44,28 @@ pub fn draw(episode: &Episode, path: &Path) -> Result<()> {
         ("gif", Episode::Line(line)) => movie1d::save(line, path),
         ("gif", Episode::Plane(plane)) => movie2d::save(plane, path),
         _ => bail!("cannot draw {}: the extension must be .png or .svg (a figure) or .gif (an animation)", path.display()),
+    }
+}
+
+/// Draws several swarms in the same instance into a `.png` or `.svg` file; the score is that of tick `scored`.
+pub fn draw_swarms(title: &str, scenes: &[Scene], scored: usize, path: &Path) -> Result<()> {
+    scenes.iter().try_for_each(|scene| check::shapes(&scene.episode))?;
+    font::register()?;
+    if !["png", "svg"].contains(&extension(path).as_str()) {
+        bail!("cannot draw {}: several swarms side by side are a figure, so the extension must be .png or .svg", path.display());
+    }
+    let (mut lines, mut planes) = (Vec::new(), Vec::new());
+    for scene in scenes {
+        match &scene.episode {
+            Episode::Line(line) => lines.push((scene, line)),
+            Episode::Plane(plane) => planes.push((scene, plane)),
+        }
+    }
+    let marks = swarms::marks(scenes, scored);
+    match (lines.is_empty(), planes.is_empty()) {
+        (false, true) => save(swarms1d::SIZE, path, |surface| swarms1d::draw(surface, title, &lines, &marks)),
+        (true, false) => save(swarms2d::size(&planes), path, |surface| swarms2d::draw(surface, title, &planes, &marks)),
+        _ => bail!("swarms in one figure must be all on a line or all in the plane"),
     }
 }
 

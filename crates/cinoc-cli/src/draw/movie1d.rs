@@ -6,6 +6,7 @@ use super::colour;
 use super::curves::Histories;
 use super::movie::{Movie, save_within_limit, ticks};
 use super::panel::{Entry, Panel, Sign, headline, legend_row};
+use super::plane;
 use super::raster::Raster;
 use super::surface::{Align, Frame, Label, Point, Surface, dashes};
 use anyhow::Result;
@@ -80,12 +81,13 @@ fn draw_agents(frame: &mut Raster, panel: &Panel, episode: &Episode1d, tick: usi
     let radius = (4.5 * (10.0 / agents.max(10) as f32).powf(0.3)).max(1.6);
     // The field at the last tick is the result of the last controls.
     let controls = &episode.u[tick.min(episode.u.len() - 1)];
-    for (agent, x) in episode.xi[tick].iter().enumerate() {
+    let (living, dead): (Vec<_>, Vec<_>) =
+        episode.xi[tick].iter().enumerate().partition(|(agent, _)| episode.alive[tick][*agent]);
+    for (_, x) in dead {
+        plane::dead(frame, (panel.point(*x, 0.0).0, middle), radius);
+    }
+    for (agent, x) in living {
         let (x, _) = panel.point(*x, 0.0);
-        if !episode.alive[tick][agent] {
-            frame.disc((x, middle), radius, colour::MISSING.to_rgba());
-            continue;
-        }
         let height = 0.46 * panel.frame.height() * controls[agent] / most.max(f32::MIN_POSITIVE);
         let bar = [(x, middle), (x, middle - height)];
         frame.stroke(&bar, 0.8 * radius, colour::EFFORT.to_rgba());

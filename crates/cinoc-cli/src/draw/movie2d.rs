@@ -55,7 +55,7 @@ fn save_frames(episode: &Episode2d, path: &Path, frames: usize) -> Result<()> {
         colour_bar(&mut frame, bar, &scale, TEXT);
         let note = Label::new(0.92 * TEXT, Align::Left);
         let place = (16.0, TOP + height + 1.6 * TEXT);
-        frame.text(plane::note(episode), place, note);
+        frame.text(&plane::note(episode), place, note);
         errors.title(&mut frame, episode.measure.title);
         histories.draw_errors(&mut frame, &errors, tick + 1);
         errors.switch(&mut frame, episode.clock);

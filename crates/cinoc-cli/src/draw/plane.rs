@@ -48,12 +48,16 @@ pub fn field(surface: &mut dyn Surface, frame: Frame, scale: &Scale, episode: &E
 }
 
 /// What the signs over the controlled fields mean.
-pub fn note(episode: &Episode2d) -> &'static str {
-    match episode.obstacles.is_empty() {
-        true if !episode.measure.has_target => "dots: agents",
-        true => "dots: agents · lines: contours of the target",
-        false => "dots: agents · lines: contours of the target · hatched: obstacles",
-    }
+pub fn note(episode: &Episode2d) -> String {
+    let dead = episode.alive.iter().flatten().any(|alive| !alive);
+    let signs = [
+        (true, "dots: agents"),
+        (dead, "grey rings: dead agents"),
+        (episode.measure.has_target, "lines: contours of the target"),
+        (!episode.obstacles.is_empty(), "hatched: obstacles"),
+    ];
+    let words: Vec<&str> = signs.into_iter().filter_map(|(shown, word)| shown.then_some(word)).collect();
+    words.join(" · ")
 }
 
 /// Draws a few contour lines of the target.
@@ -95,22 +99,28 @@ pub fn obstacles(surface: &mut dyn Surface, frame: Frame, episode: &Episode2d, w
     }
 }
 
-/// Draws the agents as dots, crosses where they are dead; the more there are, the smaller.
+/// Draws the agents as dots, the dead ones as rings; the more there are, the smaller.
 pub fn agents(surface: &mut dyn Surface, frame: Frame, episode: &Episode2d, tick: usize, size: f32) {
     let count = episode.xi[tick].len().max(10) as f32;
     let radius = (size * (10.0 / count).powf(0.3)).max(1.5);
     let rim = colour::WHITE.mix(0.85);
-    for (agent, [x, y]) in episode.xi[tick].iter().enumerate() {
-        let share = |value: f32| value.clamp(0.0, 1.0);
-        let (x, y) = frame.at(share(x / episode.lengths[0]), share(y / episode.lengths[1]));
-        if episode.alive[tick][agent] {
-            surface.disc((x, y), radius + 0.25 * radius.min(4.0) + 0.4, rim);
-            surface.disc((x, y), radius, colour::BLACK.to_rgba());
-            continue;
-        }
-        for (wide, ink) in [(0.9 * radius, rim), (0.45 * radius, colour::BLACK.to_rgba())] {
-            surface.stroke(&[(x - radius, y - radius), (x + radius, y + radius)], wide, ink);
-            surface.stroke(&[(x - radius, y + radius), (x + radius, y - radius)], wide, ink);
+    // The dead lie below: what lives may have come to their places.
+    for living in [false, true] {
+        let alike = episode.xi[tick].iter().zip(&episode.alive[tick]).filter(|(_, alive)| **alive == living);
+        for ([x, y], _) in alike {
+            let share = |value: f32| value.clamp(0.0, 1.0);
+            let place = frame.at(share(x / episode.lengths[0]), share(y / episode.lengths[1]));
+            surface.disc(place, radius + 0.25 * radius.min(4.0) + 0.4, rim);
+            match living {
+                true => surface.disc(place, radius, colour::BLACK.to_rgba()),
+                false => dead(surface, place, radius),
+            }
         }
     }
+}
+
+/// Draws a dead agent: a hollow grey ring.
+pub fn dead(surface: &mut dyn Surface, place: Point, radius: f32) {
+    surface.disc(place, radius, colour::DEAD.to_rgba());
+    surface.disc(place, 0.6 * radius, colour::WHITE.to_rgba());
 }

@@ -51,7 +51,7 @@ pub fn draw(surface: &mut dyn Surface, episode: &Episode2d) {
     draw_target(surface, episode);
     let below = TOP + rows_height(episode);
     let place = (WIDTH - 45.0, below + 1.5 * TEXT);
-    surface.text(plane::note(episode), place, Label::new(0.92 * TEXT, Align::Right));
+    surface.text(&plane::note(episode), place, Label::new(0.92 * TEXT, Align::Right));
     let curves = Frame::new(10.0, below + BELOW, WIDTH - 55.0, CURVES - 10.0);
     Histories::of_plane(episode).draw(surface, curves, TEXT);
 }

@@ -5,7 +5,8 @@ use super::axis::Axis;
 use super::colour::{self, Scale};
 use super::curves::Histories;
 use super::panel::{Panel, colour_bar, headline};
-use super::surface::{Frame, Point, Surface};
+use super::surface::{Frame, Surface};
+use super::tracks::tracks;
 use plotters::style::Color;
 
 /// Size of the figure in pixels; its texts are still legible at half of it.
@@ -60,7 +61,7 @@ fn scale_of(episode: &Episode1d) -> Scale {
 }
 
 /// The field between its grid points and ticks, at shares of time and space.
-fn value_at(fields: &[Vec<f32>], periodic: bool, time: f32, space: f32) -> f32 {
+pub fn value_at(fields: &[Vec<f32>], periodic: bool, time: f32, space: f32) -> f32 {
     let tick = time * (fields.len() - 1) as f32;
     let next = (tick as usize + 1).min(fields.len() - 1);
     let (now, then) = (&fields[tick as usize], &fields[next]);
@@ -70,54 +71,4 @@ fn value_at(fields: &[Vec<f32>], periodic: bool, time: f32, space: f32) -> f32 {
     let high = if periodic { high } else { high.max(low) };
     let across = |field: &[f32]| field[low] + (field[high] - field[low]) * place.fract();
     across(now) + (across(then) - across(now)) * tick.fract()
-}
-
-/// Draws where the agents were; the more there are, the thinner.
-fn tracks(surface: &mut dyn Surface, panel: &Panel, episode: &Episode1d) {
-    let count = episode.xi[0].len();
-    let crowd = (10.0 / count.max(10) as f32).powf(0.36);
-    let opacity = f64::from(crowd.powf(1.25));
-    let (width, ink) = ((2.6 * crowd).max(0.9), colour::BLACK.mix(opacity));
-    let halo = colour::WHITE.mix(f64::from(0.7 * crowd));
-    for agent in 0..count {
-        let life = episode.alive.iter().take_while(|alive| alive[agent]).count();
-        let last = life.min(episode.xi.len() - 1);
-        let positions: Vec<f32> = episode.xi[episode.clock.before.min(last)..=last].iter().map(|xi| xi[agent]).collect();
-        let pieces = pieces(panel, episode, &positions);
-        // A pale rim keeps single tracks visible on dark colours; in a crowd it would be fog.
-        for piece in pieces.iter().filter(|_| count <= 40) {
-            surface.stroke(piece, width + 2.4, halo);
-        }
-        for piece in &pieces {
-            surface.stroke(piece, width, ink);
-        }
-        if life < episode.xi.len() {
-            let (x, y) = panel.point(episode.clock.time(last as f32), positions[positions.len() - 1]);
-            let arm = 3.0 + 5.0 * crowd;
-            for (thick, ink) in [(width + 3.5, halo), (width + 0.8, colour::BLACK.to_rgba())] {
-                surface.stroke(&[(x - arm, y - arm), (x + arm, y + arm)], thick, ink);
-                surface.stroke(&[(x - arm, y + arm), (x + arm, y - arm)], thick, ink);
-            }
-        }
-    }
-}
-
-/// A track from time 0 on as drawn lines: on a periodic domain it leaves at one edge and enters at the other.
-fn pieces(panel: &Panel, episode: &Episode1d, positions: &[f32]) -> Vec<Vec<Point>> {
-    let (length, tick_time) = (episode.length, episode.clock.tick);
-    let mut pieces = vec![vec![panel.point(0.0, positions[0])]];
-    for (tick, pair) in positions.windows(2).enumerate() {
-        let step = pair[1] - pair[0];
-        if episode.periodic && step.abs() > length / 2.0 {
-            let (leave, enter) = if step < 0.0 { (length, 0.0) } else { (0.0, length) };
-            let whole = step - length * step.signum();
-            let share = if whole == 0.0 { 0.0 } else { (leave - pair[0]) / whole };
-            let time = (tick as f32 + share) * tick_time;
-            pieces.last_mut().into_iter().for_each(|p| p.push(panel.point(time, leave)));
-            pieces.push(vec![panel.point(time, enter)]);
-        }
-        let place = panel.point((tick + 1) as f32 * tick_time, pair[1]);
-        pieces.last_mut().into_iter().for_each(|p| p.push(place));
-    }
-    pieces
 }

@@ -71,6 +71,61 @@ fn each_format_is_written() {
     }
 }
 
+fn scene(name: &str, episode: Episode) -> Scene {
+    Scene { name: name.to_string(), result: "error 1.0e-3".to_string(), episode }
+}
+
+/// Three swarms on a line and three in the plane; the last one loses an agent.
+fn swarms() -> [Vec<Scene>; 2] {
+    let alive = vec![vec![true; 2]; TICKS + 1];
+    let (healthy_line, healthy_plane) = (Episode1d { alive: alive.clone(), ..line() }, Episode2d { alive, ..plane() });
+    let three = |healthy: Episode, failing: Episode| {
+        vec![scene("2 agents", healthy.clone()), scene("1 agent & more", healthy), scene("2 agents, 1 dies", failing)]
+    };
+    [three(Episode::Line(healthy_line), Episode::Line(line())), three(Episode::Plane(healthy_plane), Episode::Plane(plane()))]
+}
+
+fn drawn_swarms(scenes: &[Scene], name: &str) -> Vec<u8> {
+    let path = temporary(name);
+    draw_swarms("three swarms", scenes, TICKS - 1, &path).expect("the figure is drawn");
+    let bytes = std::fs::read(&path).expect("the figure is there");
+    std::fs::remove_file(&path).expect("the figure can be removed");
+    bytes
+}
+
+#[test]
+fn swarms_are_drawn_side_by_side() {
+    for (kind, scenes) in ["line", "plane"].into_iter().zip(swarms()) {
+        let png = drawn_swarms(&scenes, &format!("{kind}-swarms.png"));
+        assert!(png.starts_with(b"\x89PNG") && png.len() > 20_000);
+        let svg = String::from_utf8(drawn_swarms(&scenes, &format!("{kind}-swarms.svg"))).expect("SVG is text");
+        assert!(svg.starts_with("<svg width=\"1800\"") && svg.trim_end().ends_with("</svg>"));
+        for word in ["three swarms", "1 agent &amp; more", "2 agents, 1 dies", "uncontrolled", "deaths", "score", "error 1.0e-3"]
+        {
+            assert!(svg.contains(word), "the figure of a {kind} lacks {word:?}");
+        }
+        let failure = draw_swarms("three swarms", &scenes, TICKS, &temporary("swarms.gif")).expect_err("not a movie").to_string();
+        assert!(failure.contains(".png or .svg") && failure.contains("side by side"), "{failure}");
+    }
+    let [lines, planes] = swarms();
+    let mixed = [lines[0].clone(), planes[0].clone()];
+    assert!(draw_swarms("mixed", &mixed, TICKS, &temporary("mixed.png")).is_err());
+    assert!(draw_swarms("nobody", &[], TICKS, &temporary("empty.png")).is_err());
+}
+
+#[test]
+fn dead_agents_look_otherwise() {
+    let grey = format!("#{:02X}{:02X}{:02X}", colour::DEAD.0, colour::DEAD.1, colour::DEAD.2);
+    for (kind, [healthy, _, failing]) in
+        ["line", "plane"].into_iter().zip(swarms().map(|s| <[Scene; 3]>::try_from(s).expect("three")))
+    {
+        let svg = |episode: &Episode| String::from_utf8(written(episode, &format!("{kind}-dead.svg"))).expect("SVG is text");
+        assert!(!svg(&healthy.episode).contains(&grey) && svg(&failing.episode).contains(&grey), "{kind}: {grey}");
+        let gif = |episode: &Episode| written(episode, &format!("{kind}-dead.gif"));
+        assert_ne!(gif(&healthy.episode), gif(&failing.episode), "{kind}: the movie does not show who is dead");
+    }
+}
+
 #[test]
 fn wrong_extension_is_explained() {
     let failure = draw(&Episode::Line(line()), &temporary("figure.jpg"));

@@ -1,0 +1,79 @@
+//! Traces as the drawing takes them.
+
+use crate::draw::{Clock, Episode, Episode1d, Episode2d};
+use anyhow::{Result, bail};
+use cinoc::trace::Trace;
+use cinoc::{Problem, Real};
+
+/// What is drawn of a trace and of the same instance left alone.
+pub fn episode(problem: &Problem, title: String, controlled: Trace, free: &Trace) -> Result<Episode> {
+    Ok(match problem.stepper.grid().dimensions() {
+        1 => Episode::Line(line(problem, title, controlled, free)),
+        2 => Episode::Plane(plane(problem, title, controlled, free)),
+        d => bail!("only fields on a line or in the plane can be drawn, not in {d} dimensions; use --export"),
+    })
+}
+
+/// Numbers as the drawing takes them.
+fn plain(x: &[Real]) -> Vec<f32> {
+    x.iter().map(|&x| x as f32).collect()
+}
+
+fn rows(x: &[Vec<Real>]) -> Vec<Vec<f32>> {
+    x.iter().map(|row| plain(row)).collect()
+}
+
+/// Pairs of neighbouring numbers.
+fn pairs(x: &[Vec<Real>]) -> Vec<Vec<[f32; 2]>> {
+    x.iter().map(|row| row.chunks_exact(2).map(|p| [p[0] as f32, p[1] as f32]).collect()).collect()
+}
+
+/// Component `c` of every action of `k` components.
+fn component(actions: &[Vec<Real>], k: usize, c: usize) -> Vec<Vec<f32>> {
+    actions.iter().map(|a| a.iter().skip(c).step_by(k).map(|&x| x as f32).collect()).collect()
+}
+
+fn clock(problem: &Problem, trace: &Trace) -> Clock {
+    Clock { tick: problem.tick_time() as f32, before: trace.before }
+}
+
+fn line(problem: &Problem, title: String, controlled: Trace, free: &Trace) -> Episode1d {
+    let (grid, k) = (problem.stepper.grid(), problem.swarm.action_width());
+    Episode1d {
+        title,
+        measure: problem.task.reading(),
+        length: grid.lengths[0] as f32,
+        clock: clock(problem, &controlled),
+        periodic: grid.periodic,
+        target: plain(&controlled.target),
+        uncontrolled: rows(&free.z),
+        controlled: rows(&controlled.z),
+        xi: rows(&controlled.xi),
+        alive: controlled.alive,
+        u: component(&controlled.action, k, 0),
+        v: if k > 1 { component(&controlled.action, k, 1) } else { vec![Vec::new(); controlled.action.len()] },
+    }
+}
+
+fn plane(problem: &Problem, title: String, controlled: Trace, free: &Trace) -> Episode2d {
+    let (grid, k) = (problem.stepper.grid(), problem.swarm.action_width());
+    let velocity = |a: &Vec<Real>| a.chunks_exact(k).map(|a| [a[k - 2] as f32, a[k - 1] as f32]).collect();
+    // Agents that only have a velocity act by it: their intensity is its length.
+    let speed = |a: &Vec<Real>| a.chunks_exact(k).map(|a| a[0].hypot(a[1]) as f32).collect();
+    Episode2d {
+        title,
+        measure: problem.task.reading(),
+        lengths: [grid.lengths[0] as f32, grid.lengths[1] as f32],
+        shape: [grid.nodes[0], grid.nodes[1]],
+        periodic: grid.periodic,
+        clock: clock(problem, &controlled),
+        target: plain(&controlled.target),
+        uncontrolled: rows(&free.z),
+        controlled: rows(&controlled.z),
+        xi: pairs(&controlled.xi),
+        alive: controlled.alive,
+        u: if k == 2 { controlled.action.iter().map(speed).collect() } else { component(&controlled.action, k, 0) },
+        v: if k > 1 { controlled.action.iter().map(velocity).collect() } else { vec![Vec::new(); controlled.action.len()] },
+        obstacles: problem.task.obstacles().iter().map(|d| [d.centre[0], d.centre[1], d.radius].map(|x| x as f32)).collect(),
+    }
+}

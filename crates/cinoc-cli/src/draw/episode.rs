@@ -1,0 +1,128 @@
+//! What is drawn: episodes, and several of them side by side.
+
+use super::axis::{Axis, number};
+use cinoc::task::Reading;
+
+/// When ticks are.
+#[derive(Clone, Copy, Debug)]
+pub struct Clock {
+    /// Time between two ticks.
+    pub tick: f32,
+    /// Ticks before control is switched on, at time 0.
+    pub before: usize,
+}
+
+impl Clock {
+    /// The time of a tick, or of a moment between two.
+    pub fn time(self, tick: f32) -> f32 {
+        (tick - self.before as f32) * self.tick
+    }
+
+    /// An axis from the first tick to the `last`.
+    pub fn axis(self, last: usize) -> Axis {
+        Axis::linear(self.time(0.0), self.time(last as f32))
+    }
+
+    /// The time of a tick in words, of an episode with so many.
+    pub fn words(self, tick: usize, last: usize) -> String {
+        format!("t = {}", number(self.time(tick as f32), last as f32 * self.tick / 100.0))
+    }
+}
+
+/// One controlled episode in one space dimension, ready to be drawn.
+///
+/// The values of a field lie at x = i·length/N on a periodic domain,
+/// and evenly from 0 to length (both included) on any other.
+#[derive(Clone, Debug)]
+pub struct Episode1d {
+    /// Headline of the figure.
+    pub title: String,
+    /// What is drawn against time.
+    pub measure: Reading,
+    /// The domain is [0, length].
+    pub length: f32,
+    /// Time between two ticks, and which tick is at time 0.
+    pub clock: Clock,
+    /// Whether the two ends of the domain are the same place.
+    pub periodic: bool,
+    /// Target field, `[N]`.
+    pub target: Vec<f32>,
+    /// Field without control, `[T+1][N]`.
+    pub uncontrolled: Vec<Vec<f32>>,
+    /// Field under control, `[T+1][N]`.
+    pub controlled: Vec<Vec<f32>>,
+    /// Positions of the agents, `[T+1][M]`.
+    pub xi: Vec<Vec<f32>>,
+    /// Which agents are alive, `[T+1][M]`.
+    pub alive: Vec<Vec<bool>>,
+    /// Controls, `[T][M]`.
+    pub u: Vec<Vec<f32>>,
+    /// Velocities, `[T][M]`; rows are empty when agents do not move.
+    pub v: Vec<Vec<f32>>,
+}
+
+/// One controlled episode in two space dimensions, ready to be drawn.
+///
+/// The values of a field lie at i·length/N along each axis of a periodic domain,
+/// and evenly from 0 to the length (both included) on any other.
+#[derive(Clone, Debug)]
+pub struct Episode2d {
+    /// Headline of the figure.
+    pub title: String,
+    /// What is drawn against time.
+    pub measure: Reading,
+    /// The domain is [0, lengths\[0\]] × [0, lengths\[1\]].
+    pub lengths: [f32; 2],
+    /// Values of a field along x and along y; fields are row-major, `[x][y]`.
+    pub shape: [usize; 2],
+    /// Whether opposite edges of the domain are the same place.
+    pub periodic: bool,
+    /// Time between two ticks, and which tick is at time 0.
+    pub clock: Clock,
+    /// Target field, `[X*Y]`.
+    pub target: Vec<f32>,
+    /// Field without control, `[T+1][X*Y]`.
+    pub uncontrolled: Vec<Vec<f32>>,
+    /// Field under control, `[T+1][X*Y]`.
+    pub controlled: Vec<Vec<f32>>,
+    /// Positions of the agents, `[T+1][M]`.
+    pub xi: Vec<Vec<[f32; 2]>>,
+    /// Which agents are alive, `[T+1][M]`.
+    pub alive: Vec<Vec<bool>>,
+    /// Controls, `[T][M]`.
+    pub u: Vec<Vec<f32>>,
+    /// Velocities, `[T][M]`; rows are empty when agents do not move.
+    pub v: Vec<Vec<[f32; 2]>>,
+    /// Discs (x, y, radius) that agents cannot enter.
+    pub obstacles: Vec<[f32; 3]>,
+}
+
+/// A controlled episode on a line or in the plane.
+#[derive(Clone, Debug)]
+pub enum Episode {
+    /// One space dimension.
+    Line(Episode1d),
+    /// Two space dimensions.
+    Plane(Episode2d),
+}
+
+/// One swarm of several in the same instance.
+#[derive(Clone, Debug)]
+pub struct Scene {
+    /// Which swarm.
+    pub name: String,
+    /// What it comes to.
+    pub result: String,
+    /// What it does.
+    pub episode: Episode,
+}
+
+impl Episode {
+    /// Which agents are alive, `[T+1][M]`.
+    pub fn alive(&self) -> &[Vec<bool>] {
+        match self {
+            Self::Line(line) => &line.alive,
+            Self::Plane(plane) => &plane.alive,
+        }
+    }
+}
