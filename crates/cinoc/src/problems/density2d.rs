@@ -6,7 +6,7 @@ use crate::agents::{Advance, Swarm};
 use crate::geometry::Rectangle;
 use crate::limit::LengthLimit;
 use crate::place::Inside;
-use crate::policy::{DeepONet, Fusion};
+use crate::policy::{DeepONet, Recurrent};
 use crate::problem::{Definition, Explanation, Preset, Problem};
 use crate::recipe::{Recipe, Schedule, Train};
 use crate::sense::{Sight, Window};
@@ -126,7 +126,7 @@ impl Definition for Density2d {
     const ABOUT: &'static str = "Density on a rectangle: 9 mobile agents blow a cloud to where it should be.";
     const EXPLANATION: Explanation = Explanation {
         equation: "ρ_t + ∇·(ρq) = ν∇²ρ on a rectangle without flux through its walls; q is a drift and the wind of all agents.",
-        sees: "the whole field of errors ρ − ρ* and its slopes (or a patch, observe.view), its own place, and where both centroids lie from there.",
+        sees: "the error ρ − ρ* and its slopes on a patch of 8 × 8 points around it (the paper: the whole field, observe.view), its own place, where both centroids lie from there, and with observe.gaps how far it is to living neighbours.",
         acts: "a velocity |v| ≤ v_limit: it moves the agent and blows with gain·v·exp(−|x−ξ|²/2σ²).",
         score: "mean over the rectangle of (ρ − ρ*)² after the last tick; distance of centroids and spreads, mass drift and the 2-Wasserstein distance beside it.",
     };
@@ -152,23 +152,28 @@ impl Definition for Density2d {
             data: BlobData::default(),
             cost: MomentCost::default(),
         };
-        let mut policy = DeepONet { convolutions: vec![16, 32], stride: 2, branch: vec![64], head: 64, ..DeepONet::default() };
         let mut train = Train { batch: 4, shard: 2, updates: 1000, ..Train::default() };
-        if preset == Preset::Tuned {
-            // `docs/training.md` says what each change is worth.
-            policy.fusion = Fusion::Product;
-            // A wind of 0.03 carries as far as half a cell per tick allows: with the full range nearly all actions are too strong, and then only
-            // their direction matters.
-            settings.swarm.v_limit = 0.05;
-            // Two piles can have the moments of a blob.
-            settings.cost.track = 100.0;
-            train.schedule = Schedule::WarmupCosine;
-            (train.rate_start, train.rate, train.rate_end, train.warmup) = (1e-4, 2e-3, 0.0, 20);
-            (train.updates, train.average, train.validate_every) = (200, 0.95, 20);
-            // Whoever has learned from other places, and blows less among many, can be one of many.
-            train.start_jitter = 0.2;
-            settings.swarm.crowd = 1.5;
+        if preset == Preset::Paper {
+            let policy = DeepONet { convolutions: vec![16, 32], stride: 2, branch: vec![64], head: 64, ..DeepONet::default() };
+            return (settings, Recipe::new(policy, train));
         }
+        // `docs/training.md` says what each change is worth.
+        settings.observe = Look { view: See::Patch, points: 8, window: 0.5, gain: 0.2, gaps: 0.25, ..settings.observe };
+        // Two piles can have the moments of a blob.
+        (settings.cost.track, settings.cost.final_log) = (100.0, 0.5);
+        // Whoever blows less among many can be one of many.
+        settings.swarm.crowd = 1.5;
+        train.schedule = Schedule::WarmupCosine;
+        (train.rate_start, train.rate, train.rate_end, train.warmup) = (3e-4, 3e-3, 1e-4, 20);
+        (train.batch, train.shard, train.updates, train.average) = (16, 8, 700, 0.95);
+        train.agents = vec![4, 6, 9, 9, 9, 9, 16, 25];
+        (train.strength, train.strength_each, train.start_jitter) = ([0.8, 1.25], 0.1, 0.1);
+        (train.deaths, train.blocks) = (0.3, 0.3);
+        (train.validate_every, train.validate_instances) = (50, 32);
+        (train.validate_agents, train.validate_fail) = (vec![4, 9, 36], 0.3);
+        // A wind of 0.03 carries as far as half a cell per tick allows: answers begin far below the largest velocity, 0.8.
+        let policy =
+            Recurrent { head: 64, memory_ticks: [2.0, 100.0], output_scale: 0.07, output_gain: 0.25, ..Recurrent::default() };
         (settings, Recipe::new(policy, train))
     }
 
