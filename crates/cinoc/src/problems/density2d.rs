@@ -158,14 +158,14 @@ impl Definition for Density2d {
             return (settings, Recipe::new(policy, train));
         }
         // `docs/training.md` says what each change is worth.
-        settings.observe = Look { view: See::Patch, points: 8, window: 0.5, gain: 0.2, gaps: 0.25, ..settings.observe };
+        settings.observe = Look { view: See::Patch, points: 8, window: 0.5, gain: 0.1, gaps: 0.25, ..settings.observe };
         // Two piles can have the moments of a blob.
         (settings.cost.track, settings.cost.final_log) = (100.0, 0.5);
         // Whoever blows less among many can be one of many.
         settings.swarm.crowd = 1.5;
         train.schedule = Schedule::WarmupCosine;
-        (train.rate_start, train.rate, train.rate_end, train.warmup) = (3e-4, 3e-3, 1e-4, 20);
-        (train.batch, train.shard, train.updates, train.average) = (16, 8, 700, 0.95);
+        (train.rate_start, train.rate, train.rate_end, train.warmup) = (2e-4, 2e-3, 1e-4, 20);
+        (train.batch, train.shard, train.updates, train.average) = (16, 8, 500, 0.95);
         train.agents = vec![4, 6, 9, 9, 9, 9, 16, 25];
         (train.strength, train.strength_each, train.start_jitter) = ([0.8, 1.25], 0.1, 0.1);
         (train.deaths, train.blocks) = (0.3, 0.3);

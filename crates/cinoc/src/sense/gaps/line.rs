@@ -1,7 +1,9 @@
 //! Gaps on an interval or a ring.
 
-use super::WALL;
 use crate::Real;
+
+/// What ends a gap, as the backward pass needs it: the number of an agent, or a wall.
+pub const WALL: Real = -1.0;
 
 /// An interval, or a ring.
 pub struct Line {

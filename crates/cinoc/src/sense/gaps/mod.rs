@@ -26,9 +26,6 @@ enum Space {
     Plane(Plane),
 }
 
-/// What ends a gap, as the backward pass needs it: the number of an agent, or a wall.
-const WALL: Real = -1.0;
-
 impl Gaps {
     /// For agents on `grid`.
     ///

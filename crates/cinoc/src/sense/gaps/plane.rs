@@ -1,7 +1,7 @@
 //! Gaps on a rectangle or a torus.
 
-use super::WALL;
 use super::cells::Cells;
+use super::line::WALL;
 use crate::Real;
 
 /// Directions in which an agent looks.
