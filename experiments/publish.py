@@ -14,7 +14,7 @@ PROBLEMS = ("heat1d", "fkpp1d", "heat2d", "heat2d_obstacles", "ks1d", "ks2d", "t
 CHAOTIC = ("ks1d", "ks2d", "turbulence2d")
 SEES = "Agents remember eight numbers and are told how far it is to their living neighbours"
 LIMITS = {
-    "heat1d": f"{SEES}, to the left and to the right; they know where they are, and see the target.",
+    "heat1d": f"{SEES}, to the left and to the right; they know where they are, and see the target. They divide their pushes by how crowded their place is (`swarm.crowd`; neighbours up to 0.24 away).",
     "fkpp1d": f"{SEES}, to the left and to the right; they know where they are, and see the target. They divide their pushes by how crowded their place is (`swarm.crowd`; neighbours up to 0.12 away).",
     "heat2d": f"{SEES} in eight directions; they know where they are, and see the target. They divide their pushes by how crowded their place is (neighbours up to 0.37 away).",
     "heat2d_obstacles": f"{SEES} in eight directions; they know where they are, and see the target and the nearest disc. They divide their pushes by how crowded their place is. The safety layer keeps "
@@ -86,7 +86,7 @@ def publish(problem):
     text = [f"# {problem}", "", f"A policy for `{problem}`, trained with {', '.join(map(str, sorted(set(config['train']['agents']) or {trained})))} agents (seed {seed}).", "",
             f"- **Trained** by `cinoc train {problem} --seed {seed}` at commit {origin['commit']}, {train['seconds']:.0f} s on one core of a busy machine; the parameters are those after "
             f"{own['update']} of {config['train']['updates']} updates, the best on validation instances. Of three seeds it scored best on these.",
-            f"- **Score** on {best['instances']} held-out instances of seed 2000, {trained} agents: mean {s['mean']:.2e}, median {s['median']:.2e}, 95 % below {s['p95']:.2e}, worst {s['worst']:.2e}; "
+            f"- **Score** on {best['instances']} held-out instances of seed 3000, {trained} agents: mean {s['mean']:.2e}, median {s['median']:.2e}, 95 % below {s['p95']:.2e}, worst {s['worst']:.2e}; "
             f"uncontrolled {best['uncontrolled']['mean']:.3g}; ratio {best['ratio']:.2e} (95 % by bootstrap: {best['ratio_95'][0]:.2e} to {best['ratio_95'][1]:.2e}).",
             f"- **Deaths** (30 %, rounded to whole agents): {die}.",
             f"- **Agents**: from {low} to {high} the ratio is at most 2.5 times that of {trained}.",

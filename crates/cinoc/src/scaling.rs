@@ -146,7 +146,7 @@ mod tests {
             assert!((found - expected).abs() < 1e-12, "{key}: {found} not {expected}");
         };
         close("swarm.sigma", 0.15 / 4.0);
-        close("observe.window", 11.0 / 124.0);
+        close("observe.window", 0.5 / 4.0);
         close("cost.radius", 0.04);
         let tiny = registry.resize(&config, 3, 8).unwrap();
         assert!(tick_times(&registry, &tiny).unwrap().iter().all(|ms| *ms > 0.0));

@@ -96,7 +96,7 @@ pub struct Instances {
 }
 
 /// The seed that the published tables are made with.
-const TABLES: u64 = 2000;
+const TABLES: u64 = 3000;
 
 impl Instances {
     /// Where an instance comes from, in words.

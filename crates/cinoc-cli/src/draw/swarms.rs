@@ -94,7 +94,7 @@ impl<'a> Chart<'a> {
         panel.x_axis(surface, "time t");
         panel.y_axis(surface, self.measure.axis);
         let entry = |(swarm, (name, _, loses)): (usize, &Curve<'a>)| Entry {
-            name: name,
+            name,
             ink: ink(swarm),
             sign: if *loses { Sign::Dashes } else { Sign::Line },
         };

@@ -67,6 +67,8 @@ impl Definition for Heat1d {
         let mut train = Train::default();
         tune_line(&mut settings.swarm, &mut settings.observe, &mut settings.cost, &mut train);
         settings.observe.gaps = 0.25;
+        // Eight spread evenly are no crowd; many together push as strongly as a few would, and do not chatter.
+        (settings.swarm.crowd, train.strength_many) = (2.5, 1.2);
         // Fewer agents have more to learn.
         train.agents = vec![4, 4, 4, 4, 4, 5, 6, 6, 8, 8, 8, 8, 12, 16, 16, 32];
         (train.updates, train.validate_agents) = (1600, vec![4, 8, 16, 32]);

@@ -71,8 +71,11 @@ impl Definition for Heat2dObstacles {
     };
 
     fn preset(preset: Preset) -> (Self, Recipe) {
-        let (HeatPlane { physics, swarm, observe, data, cost }, recipe) = HeatPlane::preset(preset);
+        let (HeatPlane { physics, swarm, observe, data, cost }, mut recipe) = HeatPlane::preset(preset);
         let ours = preset == Preset::Tuned;
+        if ours {
+            recipe.train.updates = 1200;
+        }
         let obstacles = Obstacles {
             discs: vec![[0.15, 0.5, 0.08], [0.85, 0.5, 0.08], [0.5, 0.15, 0.08]],
             margin: 0.08,
