@@ -29,7 +29,7 @@ fn wrong_words_are_answered_with_right_ones() {
         (vec!["train", "heat1d", "--out", run, "--set", "train.updates=-3"], "a whole number from 0 to 1e8"),
         (vec!["train", "heat1d", "--out", run, "--set", "swarm.agents=0"], "a whole number from 1 to 1e7"),
         (vec!["train", "heat1d", "--out", run, "--set", "swarm.sigma=-1"], "a number from 1e-6 to 1e6"),
-        (vec!["train", "heat1d", "--out", run, "--set", "policy.fusion=\"sum\""], "\"concat\" or \"product\""),
+        (vec!["train", "heat1d", "--out", run, "--set", "train.schedule=\"step\""], "\"exp\" or \"warmup-cosine\""),
         (vec!["train", "heat1d", "--out", run, "--set", "policy.kind=\"mlp\""], "deeponet"),
         (vec!["train", "heat1d", "--out", run, "--set", "nonsense"], "key=value"),
         (vec!["train", "no-such-file.toml", "--out", run], "check that it exists"),

@@ -67,7 +67,7 @@ fn a_run_killed_before_its_first_checkpoint_can_start_again() {
 fn settings_are_checked_before_a_folder_is_made() {
     let folder = tempfile::tempdir().expect("a folder");
     let run = folder.path().join("runs/new");
-    for wrong in ["policy.fusion=sum", "policy.kind=mlp", "swarm.agents=0"] {
+    for wrong in ["train.schedule=step", "policy.kind=mlp", "swarm.agents=0"] {
         refused(tiny(&run, 1).args(["--set", wrong]));
         assert!(!folder.path().join("runs").exists(), "{wrong} left a folder");
     }
@@ -194,7 +194,7 @@ fn after_a_divergence_the_advice_works() {
     let text = refused(cinoc(["train"]).args(&arguments).env("CINOC_CACHE", folder.path()));
     assert!(text.contains("update 1:"), "{arguments:?}: {text}");
     let settings = std::fs::read_to_string(run.join("config.toml")).expect("settings");
-    assert!(settings.contains("\nrate = 0.0005\n"), "{settings}");
+    assert!(settings.contains("\nrate = 0.001\n"), "{settings}");
 }
 
 #[test]

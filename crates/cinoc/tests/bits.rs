@@ -2,7 +2,7 @@
 
 mod common;
 
-use cinoc::policy::{Context, Decision, Policy};
+use cinoc::policy::{Context, Decision, Declared, Policy};
 use cinoc::random::{Rng, Stream};
 use cinoc::rollout::{Control, Loss, Wanted};
 use cinoc::sense::Observation;
@@ -76,11 +76,16 @@ impl Policy for Peculiar {
         self.usual.init(rng)
     }
 
+    fn declared(&self) -> Declared {
+        self.usual.declared()
+    }
+
     fn act<'t>(&self, theta: &Leaves<'t>, seen: &Observation<'t>, context: &Context<'t>) -> Decision<'t> {
         assert!(!self.looks || seen.patch().value().iter().all(|x| x.is_finite()));
         // The first weight once more: something that is loop-invariant and has a cotangent.
         let weight = theta.get(0).reshape([theta.get(0).shape().count()]).columns(0, 1);
-        (self.usual.act(theta, seen, context).raw + weight * theta.tape().constant([1], &[0.5])).into()
+        let usual = self.usual.act(theta, seen, context);
+        Decision { raw: usual.raw + weight * theta.tape().constant([1], &[0.5]), ..usual }
     }
 }
 

@@ -48,16 +48,16 @@ fn the_price_is_a_mean_over_agents_and_discs() {
 fn violations_and_clearance_are_reported() {
     let problem = problem("heat2d_obstacles", &["physics.ticks=2"]);
     let names = problem.task.measures();
-    assert_eq!(names, ["mse100", "mse", "violations", "violations_margin", "clearance"]);
+    assert_eq!(names, ["mse100", "mse", "violations", "violations_margin", "clearance", "too_close"]);
     assert_eq!((problem.task.reduction(0), problem.task.reduction(4)), (Reduction::Mean, Reduction::Smallest));
     let field = vec![0.0; 32 * 32];
-    let mut measures = vec![0.0; 5];
+    let mut measures = vec![0.0; 6];
     // One agent of two inside a disc, then one inside a margin.
     for (tick, xi) in [(1, [0.15, 0.45, 0.5, 0.9]), (2, [0.15, 0.4, 0.5, 0.9])] {
         let status = Status { tick, ticks: 2, start: &field, z: &field, target: &field, xi: &xi, thorough: false };
         problem.task.measure(&status, &mut measures);
     }
-    let expected = [0.0, 0.0, 0.25, 0.5, -0.03];
+    let expected = [0.0, 0.0, 0.25, 0.5, -0.03, 0.0];
     measures.iter().zip(expected).for_each(|(a, b)| assert!((a - b).abs() < 1e-6, "{measures:?}"));
 }
 
