@@ -7,6 +7,7 @@ import json
 import pathlib
 import shutil
 import struct
+import sys
 import tomllib
 
 top = pathlib.Path(__file__).resolve().parent.parent
@@ -105,5 +106,5 @@ def publish(problem):
     print(f"{problem}: seed {seed}, ratio {best['ratio']:.2e}, {low} to {high} agents")
 
 
-for problem in PROBLEMS:
+for problem in sys.argv[1:] or PROBLEMS:
     publish(problem)

@@ -157,7 +157,7 @@ impl Definition for Density2d {
             let policy = DeepONet { convolutions: vec![16, 32], stride: 2, branch: vec![64], head: 64, ..DeepONet::default() };
             return (settings, Recipe::new(policy, train));
         }
-        // `docs/training.md` says what each change is worth.
+        // `docs/training.md` says why.
         settings.observe = Look { view: See::Patch, points: 8, window: 0.5, gain: 0.1, gaps: 0.25, ..settings.observe };
         // Two piles can have the moments of a blob.
         (settings.cost.track, settings.cost.final_log) = (100.0, 0.5);

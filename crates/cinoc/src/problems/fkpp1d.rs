@@ -65,7 +65,7 @@ impl Definition for Fkpp1d {
         if preset == Preset::Paper {
             return (settings, Recipe::new(DeepONet::default(), Train::default()));
         }
-        // `docs/training.md` says what each change is worth.
+        // `docs/training.md` says why.
         let mut train = Train::default();
         tune_line(&mut settings.swarm, &mut settings.observe, &mut settings.cost, &mut train);
         settings.observe.gaps = 0.1;

@@ -68,7 +68,7 @@ impl Definition for Ks1d {
         if preset == Preset::Paper {
             return (settings, Recipe::new(DeepONet::default(), train));
         }
-        // `docs/training.md` says what each change is worth.
+        // `docs/training.md` says why.
         let policy = calm(&mut settings.swarm, &mut settings.observe, &mut train);
         settings.observe.gaps = 2.75;
         (settings.cost.last, settings.cost.last_log) = (10.0, 0.1);

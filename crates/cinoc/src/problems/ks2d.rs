@@ -81,7 +81,7 @@ impl Definition for Ks2d {
             let policy = DeepONet { convolutions: vec![16, 32], branch: vec![32], head: 64, ..DeepONet::default() };
             return (settings, Recipe::new(policy, train));
         }
-        // `docs/training.md` says what each change is worth.
+        // `docs/training.md` says why.
         let policy = calm(&mut settings.swarm, &mut settings.observe, &mut train);
         // A square lattice of a hundred agents does not feel one of the waves that grow; the most even one feels all.
         settings.swarm.staggered = true;

@@ -87,7 +87,7 @@ impl Definition for Turbulence2d {
             let policy = DeepONet { convolutions: vec![32, 64], branch: vec![32], head: 64, ..DeepONet::default() };
             return (settings, Recipe::new(policy, train));
         }
-        // `docs/training.md` says what each change is worth.
+        // `docs/training.md` says why.
         let policy = calm(&mut settings.swarm, &mut settings.observe, &mut train);
         settings.physics.substeps = 0;
         settings.swarm.staggered = true;

@@ -60,9 +60,9 @@ fn move_agents(problem: &Problem, train: &Train, rng: &mut Rng, batch: &mut Batc
     }
     if happens(rng, train.clustered) {
         let spread = 0.15 / (batch.agents as f64).powf(1.0 / d as f64);
-        let box_: Vec<[f64; 2]> = (0..d).map(|_| [rng.uniform(0.05, 0.35), 1.0 - rng.uniform(0.05, 0.35)]).collect();
+        let part: Vec<[f64; 2]> = (0..d).map(|_| [rng.uniform(0.05, 0.35), 1.0 - rng.uniform(0.05, 0.35)]).collect();
         for (i, xi) in places.iter_mut().enumerate() {
-            let ([low, high], length) = (box_[i % d], lengths[i % d]);
+            let ([low, high], length) = (part[i % d], lengths[i % d]);
             let at = low + (high - low) * *xi as f64 / length + spread * rng.normal();
             *xi = (length * at.clamp(0.03, 0.97)) as Real;
         }

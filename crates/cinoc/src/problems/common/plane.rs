@@ -69,7 +69,7 @@ impl HeatPlane {
         (parts, Recipe::new(policy, train))
     }
 
-    /// Our recipe; `docs/training.md` says what each change is worth.
+    /// Our recipe; `docs/training.md` says why.
     fn tune(&mut self, train: &mut Train) {
         tune_tracking(&mut self.observe, &mut self.cost, train);
         (self.observe.points, self.observe.window, self.observe.gaps) = (8, 0.5, 0.25);
