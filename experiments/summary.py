@@ -171,9 +171,8 @@ def deaths(group, from_start):
 
 
 def half(group):
-    """The ratio with half the agents (or the smallest number above that was tried), and how many that is."""
-    tried = [m for m in group[0].shares() if m >= group[0].agents / 2]
-    few = min(tried)
+    """The ratio with half the agents (or the number next to that which was tried), and how many that is."""
+    few = min(group[0].shares(), key=lambda m: abs(m - group[0].agents / 2))
     rows_ = [next(x for x in r.table if x["agents"] == few) for r in group]
     return f"{number(mean(rows_, 'ratio'))} ({few})"
 

@@ -49,7 +49,7 @@ settings! {
         mirror: bool = (),
         /// Numbers of agents to train with, one drawn for each shard; a number that stands there twice is drawn twice as often. Empty: the problem's own.
         #[absent = Vec::new()]
-        agents: Vec<usize> = (0..=64, 1..=100_000),
+        agents: Vec<usize> = (0..=64, 1..=10_000),
         /// Ticks that a decision holds for in training; in use every tick has its own. Halves the cost of an episode where it is 2.
         #[absent = 1]
         hold: usize = 1..=100,
@@ -81,7 +81,7 @@ settings! {
         strength_many: f64 = 1.0..=1e3,
         /// Numbers of agents to validate with; the geometric mean of the scores counts. Empty: the problem's own.
         #[absent = Vec::new()]
-        validate_agents: Vec<usize> = (0..=16, 1..=100_000),
+        validate_agents: Vec<usize> = (0..=16, 1..=10_000),
         /// Share of the problem's own agents that die halfway in one more validation; 0: there is none.
         #[absent = 0.0]
         validate_fail: f64 = 0.0..=1.0,

@@ -93,6 +93,7 @@ impl Trainer {
     /// A fresh run whose shards may be spread over several processes.
     pub fn with_sum(parts: Parts, seed: u64, threads: Threads, sum: Box<dyn Sum>) -> Result<Self, Error> {
         let Parts { problem, policy, train } = parts;
+        knows(&*policy, &train)?;
         afford(&problem, &*policy, &train)?;
         let params = policy.init(&mut Rng::new(seed, Stream::Init, 0));
         let (ticks, agents) = (training_ticks(&problem, &train), problem.agents);
@@ -263,13 +264,28 @@ pub fn training_ticks(problem: &Problem, train: &Train) -> usize {
     (ticks / train.hold).max(2)
 }
 
+/// Refuses other numbers of agents than the only one that a policy knows.
+fn knows(policy: &dyn Policy, train: &Train) -> Result<(), Error> {
+    let Some(only) = policy.fixed_agents() else { return Ok(()) };
+    for (key, numbers) in [("train.agents", &train.agents), ("train.validate_agents", &train.validate_agents)] {
+        if numbers.iter().any(|&agents| agents != only) {
+            let expected = format!("[]: this policy drives {only} agents and knows no other number; --preset paper has it so");
+            return Err(Error::bad(key, format!("{numbers:?}"), expected));
+        }
+    }
+    Ok(())
+}
+
 /// Bytes that a recorded segment takes beside its numbers.
 const SEGMENT: f64 = 600.0;
 
 /// Refuses a batch whose states and one recorded segment do not fit into memory.
 pub(crate) fn afford(problem: &Problem, policy: &dyn Policy, train: &Train) -> Result<(), Error> {
     let features = problem.swarm.features();
-    let (nodes, agents) = (problem.stepper.grid().count() as f64, problem.agents as f64);
+    // Shards with many agents hold fewer instances, but two at the least.
+    let each = |agents: usize| sample::fit(train.shard, problem.agents, agents) * agents;
+    let most = train.agents.iter().map(|&agents| each(agents)).max().unwrap_or(0).div_ceil(train.shard).max(problem.agents);
+    let (nodes, agents) = (problem.stepper.grid().count() as f64, most as f64);
     let state = nodes + agents * (problem.swarm.dimensions() + problem.swarm.action_width()) as f64;
     let seen = if features.shared { features.patch.count() as f64 } else { agents * features.patch.count() as f64 };
     let ticks = training_ticks(problem, train);

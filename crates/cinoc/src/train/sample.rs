@@ -12,7 +12,7 @@ pub fn fill(batch: &mut Batch, problem: &Problem, train: &Train, seed: u64, upda
     batch.clear();
     let all = shard * train.shard..((shard + 1) * train.shard).min(train.batch);
     batch.agents = agents(problem, train, seed, update * train.batch.div_ceil(train.shard) + shard);
-    let fit = (all.len() * problem.agents / batch.agents).clamp(2.min(all.len()), all.len());
+    let fit = fit(all.len(), problem.agents, batch.agents);
     let places = problem.swarm.start(batch.agents);
     for i in all.clone().take(fit) {
         let mirrored = train.mirror && (i - all.start) % 2 == 1;
@@ -28,6 +28,11 @@ pub fn fill(batch: &mut Batch, problem: &Problem, train: &Train, seed: u64, upda
         kill(problem, train, &mut rng, batch);
     }
     all.len() as f64 / (fit * train.batch) as f64
+}
+
+/// How many of `all` instances a shard with so many agents holds, where a problem has its `own` number: two at the least, if there are two.
+pub fn fit(all: usize, own: usize, agents: usize) -> usize {
+    (all.saturating_mul(own) / agents).clamp(2.min(all), all)
 }
 
 /// How many agents a shard has.
