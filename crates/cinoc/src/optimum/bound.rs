@@ -3,8 +3,8 @@
 use crate::rollout::{Beginning, Control, Rollout, Wanted};
 use crate::{Problem, Real};
 
-/// Added to the diagonal, as a share of its mean: the accuracy of the responses, squared.
-const RIDGE: f64 = if size_of::<Real>() == 4 { 1e-13 } else { 1e-16 };
+/// Added to the diagonal, as a share of its mean: the accuracy of the responses, squared, or of their sums.
+const RIDGE: f64 = 1e-13;
 
 /// How well a sum of responses has to be the response to a sum, for the equation to count as linear.
 const LINEAR: f64 = if size_of::<Real>() == 4 { 1e-4 } else { 1e-10 };
