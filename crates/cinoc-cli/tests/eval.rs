@@ -24,9 +24,9 @@ const SOON: [&str; 6] = ["--set", "data.settle=20", "--set", "data.apart=5", "--
 
 #[test]
 fn numbers_of_agents_outside_the_card_are_warned_of() {
-    let output = good(&mut eval(&["heat1d", "--instances", "2", "--agents", "4,8,32,64"]));
+    let output = good(&mut eval(&["heat1d", "--instances", "2", "--agents", "4,8,32,128"]));
     let warning = text(&output.stderr);
-    assert!(warning.contains("trained with 8 agents and found good with 6 to 32; 4, 64 lie outside"), "{warning}");
+    assert!(warning.contains("trained with 8 agents and found good with 6 to 64; 4, 128 lie outside"), "{warning}");
     assert_eq!(text(&good(&mut eval(&["heat1d", "--instances", "2", "--agents", "6,8,32"])).stderr), "");
     // Numbers alone go to standard output.
     let output = good(&mut eval(&["heat1d", "--instances", "2", "--agents", "4", "--json"]));
