@@ -101,7 +101,7 @@ def publish(problem):
             f"| ratio, percent of that at {trained} | " + " | ".join(f"{100 * shares[m]:.0f}" for m in counts) + " |", "",
             f"**Limits.** {LIMITS[problem]} Trained for the physics of its settings only (they are inside the file).", ""]
     (top / "models" / f"{problem}.md").write_text("\n".join(text))
-    short = {"problem": problem, "ratio": float(f"{best['ratio']:.3e}"), "agents": [low, high], "trained": trained, "seed": int(seed), "instances": best["instances"]}
+    short = {"problem": problem, "ratio": float(f"{best['ratio']:.3e}"), "ratio_median": float(f"{best['ratio_median']:.3e}"), "agents": [low, high], "trained": trained, "seed": int(seed), "instances": best["instances"]}
     (top / "models" / f"{problem}.json").write_text(json.dumps(short) + "\n")
     print(f"{problem}: seed {seed}, ratio {best['ratio']:.2e}, {low} to {high} agents")
 

@@ -43,6 +43,8 @@ const BUILT_IN: &[BuiltIn] = &[
 pub struct Facts {
     /// Mean score over mean uncontrolled score at the trained number of agents.
     pub ratio: f64,
+    /// Median over instances of score over uncontrolled score.
+    pub ratio_median: f64,
     /// Numbers of agents, smallest and largest, with which that ratio was at most 2.5 times as large.
     pub agents: [usize; 2],
 }

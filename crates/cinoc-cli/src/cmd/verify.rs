@@ -54,11 +54,11 @@ impl Args {
             let (problem, policy) = model.build(registry)?;
             let request = Request::test(problem.agents, 20, 0);
             let row = report(&problem, &*policy, &model.params, name, &request, &Threads::new(0)?)?;
-            let promised = library::facts(name).map_or(0.0, |facts| facts.ratio);
+            // Twenty other instances than those of the card. Medians: single instances move a mean of twenty several times over.
+            let (median, promised) = (row.ratio_median, library::facts(name).map_or(0.0, |facts| facts.ratio_median));
             let found =
-                format!("{} of uncontrolled on 20 held-out instances, its card says {}", short(row.ratio), short(promised));
-            // Twenty other instances than those of the card: the mean of so few scatters.
-            tell(format!("{name}: trained model controls"), row.ratio < 2.0 * promised && row.diverged == 0, found)?;
+                format!("median {} of uncontrolled on 20 held-out instances, its card says {}", short(median), short(promised));
+            tell(format!("{name}: trained model controls"), median < 2.0 * promised && row.diverged == 0, found)?;
         }
         if failed > 0 {
             bail!("{failed} checks failed; please report the lines above together with your processor's name");
