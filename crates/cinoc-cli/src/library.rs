@@ -41,11 +41,9 @@ const BUILT_IN: &[BuiltIn] = &[
 /// What is known of a model inside the program; its card says the same in words.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Facts {
-    /// Mean score over mean uncontrolled score at the trained number of agents.
-    pub ratio: f64,
-    /// Median over instances of score over uncontrolled score.
+    /// Median over instances of score over uncontrolled score, at the trained number of agents.
     pub ratio_median: f64,
-    /// Numbers of agents, smallest and largest, with which that ratio was at most 2.5 times as large.
+    /// Numbers of agents, smallest and largest, with which mean score over mean uncontrolled score was at most 2.5 times as large.
     pub agents: [usize; 2],
 }
 
@@ -87,7 +85,7 @@ mod tests {
         for name in names(&registry) {
             let (facts, model) = (facts(name).expect("facts"), find(&registry, name).expect("a model"));
             let agents = model.build(&registry).expect("a problem").0.agents;
-            assert!(facts.ratio > 0.0 && facts.ratio < 0.1, "{name}: {facts:?}");
+            assert!(facts.ratio_median > 0.0 && facts.ratio_median < 0.1, "{name}: {facts:?}");
             assert!(facts.agents[0] <= agents && agents <= facts.agents[1], "{name}: {facts:?}");
         }
     }
