@@ -77,15 +77,15 @@ impl<'a> Chart<'a> {
         let room = if self.marks.is_empty() { 1.0 } else { 6.0 };
         let x = self.clock.axis(self.uncontrolled.len() - 1);
         let panel = Panel { frame, x, y: Axis::log(all.chain([room * most])), text };
-        let points = |errors: &[f32]| -> Vec<Point> {
-            let finite = errors.iter().enumerate().take_while(|(_, error)| error.is_finite());
+        let points = |errors: &[f32], from: usize| -> Vec<Point> {
+            let finite = errors.iter().enumerate().skip(from).take_while(|(_, error)| error.is_finite());
             finite.map(|(tick, error)| panel.point(self.clock.time(tick as f32), *error)).collect()
         };
         panel.switch(surface, self.clock);
         self.draw_marks(surface, &panel);
-        surface.stroke(&points(&self.uncontrolled), text / 8.0, colour::UNCONTROLLED.to_rgba());
+        surface.stroke(&points(&self.uncontrolled, 0), text / 8.0, colour::UNCONTROLLED.to_rgba());
         for (swarm, (_, errors, loses)) in self.swarms.iter().enumerate() {
-            let (line, width, ink) = (points(errors), text / 7.0, ink(swarm).to_rgba());
+            let (line, width, ink) = (points(errors, self.clock.before), text / 7.0, ink(swarm).to_rgba());
             // Until agents die, the swarm is another one that loses none: through dashes both are seen.
             if *loses { dashes(surface, &line, width, ink) } else { surface.stroke(&line, width, ink) }
         }

@@ -39,6 +39,9 @@ pub fn scenes(problem: &Arc<Problem>, question: &Question) -> Result<Vec<Scene>>
     let swarms = [healthy.clone(), Request { agents: all / 2, ..healthy.clone() }, Request { fail, ..request.clone() }];
     let nobody = Idle { action_width: problem.swarm.action_width() };
     let free = trace(problem, &nobody, &Params::default(), &healthy, *instance, *before)?;
+    if free.z.len() <= before + problem.ticks {
+        bail!("this episode diverged before control was switched on; try another --instance or a smaller --before");
+    }
     let scene = |request: &Request| {
         let controlled = trace(problem, question.policy, question.params, request, *instance, *before)?;
         let agents = format!("{} agent{}", request.agents, if request.agents == 1 { "" } else { "s" });
