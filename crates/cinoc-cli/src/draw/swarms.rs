@@ -8,8 +8,8 @@ use super::surface::{Align, Frame, Label, Point, Surface, dashes};
 use super::{Clock, Reading, Scene};
 use plotters::style::{Color, RGBColor};
 
-/// A colour for each swarm.
-const INKS: [RGBColor; 3] = [colour::CONTROLLED, colour::EFFORT, colour::SPEED];
+/// A colour for each swarm; the first and the last are often one curve for a while and must differ most.
+const INKS: [RGBColor; 3] = [colour::CONTROLLED, colour::SPEED, colour::EFFORT];
 
 /// The colour of a swarm.
 pub fn ink(swarm: usize) -> RGBColor {
