@@ -93,3 +93,47 @@ fn eval_reports_the_gap() {
     let gap = &found["optimum"]["gap"];
     assert!(gap["count"] == 2 && gap["median"].as_f64().is_some_and(|gap| gap > 1.0), "{found}");
 }
+
+/// What no search could hold or know is refused before it begins.
+#[test]
+fn what_cannot_be_searched_is_refused_with_a_sentence() {
+    for many in [&["--instances", "1", "--agents", "99999999"][..], &["--agents", "99999999", "--horizon", "9"]] {
+        let text = refused(cinoc(["optimum", "heat1d"]).args(many));
+        assert!(text.contains("GB") && text.lines().count() == 1, "{text}");
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let run = folder.path().join("run");
+    let tiny = ["--set", "train.updates=1", "--set", "physics.ticks=4", "--set", "policy.hidden=[4]"];
+    good(cinoc(["train", "heat1d", "--preset", "paper", "--set", "policy.kind=centralised"]).args(tiny).arg("--out").arg(&run));
+    let text = refused(cinoc(["optimum"]).arg(&run).args(["--agents", "3", "--instances", "1"]));
+    assert!(text.contains("it must be 8") && text.lines().count() == 1, "{text}");
+    // Trained with other numbers of agents it is refused as well.
+    let text = refused(cinoc(["train", "heat1d", "--set", "policy.kind=centralised", "--out"]).arg(folder.path().join("other")));
+    assert!(text.starts_with("cinoc: train.agents cannot be ") && text.contains("--preset paper"), "{text}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_device_is_no_place_for_results() {
+    let text = refused(&mut optimum(&["--instances", "1", "-o", "/dev/full"]));
+    assert!(text.contains("no plain file") && text.contains("give another name with -o"), "{text}");
+}
+
+#[test]
+fn two_processes_do_not_share_a_file() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("kept.jsonl");
+    good(optimum(&["--instances", "1", "-o"]).arg(&path));
+    let held = std::fs::OpenOptions::new().write(true).read(true).open(&path).expect("a file");
+    held.lock().expect("a lock");
+    let text = refused(optimum(&["--instances", "2", "-o"]).arg(&path));
+    assert!(text.contains("another process writes"), "{text}");
+    drop(held);
+    // An instance that stands there twice counts once.
+    let again = lines(&path).into_iter().find(|line| line.get("instance").is_some()).expect("an instance");
+    let text = std::fs::read_to_string(&path).expect("a file") + &again.to_string() + "\n";
+    std::fs::write(&path, text).expect("a file");
+    let output = good(optimum(&["--instances", "2", "--json", "-o"]).arg(&path));
+    let found: Value = serde_json::from_slice(&output.stdout).expect("one object");
+    assert_eq!(found["optimum"]["count"], 2);
+}

@@ -2,6 +2,7 @@
 
 use super::axis::Axis;
 use super::colour;
+use super::curves::errors;
 use super::font;
 use super::panel::{DOT, Entry, HALF_LETTER, Panel, Sign, legend_row};
 use super::surface::{Align, Frame, Label, Point, Surface, dashes};
@@ -49,9 +50,12 @@ pub fn marks(scenes: &[Scene], scored: usize) -> Vec<Mark> {
 /// Name and error of a swarm, and whether it loses agents.
 pub type Curve<'a> = (&'a str, Vec<f32>, bool);
 
-/// The errors of a swarm as a curve.
-pub fn curve(scene: &Scene, errors: Vec<f32>) -> Curve<'_> {
-    (&scene.name, errors, first_dead(scene.episode.alive()).is_some())
+/// The fields of an instance without control and what they should be.
+pub struct Alone<'a> {
+    pub clock: Clock,
+    pub measure: Reading,
+    pub uncontrolled: &'a [Vec<f32>],
+    pub target: &'a [f32],
 }
 
 /// Errors of all swarms against time.
@@ -69,6 +73,19 @@ pub struct Chart<'a> {
 }
 
 impl<'a> Chart<'a> {
+    /// Of swarms in the same instance, each with its fields.
+    pub fn of(alone: &Alone, swarms: impl Iterator<Item = (&'a Scene, &'a [Vec<f32>])>, marks: &[Mark]) -> Self {
+        let loses = |scene: &Scene| first_dead(scene.episode.alive()).is_some();
+        let curve = |(scene, fields): (&'a Scene, &[Vec<f32>])| (scene.name.as_str(), errors(fields, alone.target), loses(scene));
+        Self {
+            clock: alone.clock,
+            measure: alone.measure,
+            uncontrolled: errors(alone.uncontrolled, alone.target),
+            swarms: swarms.map(curve).collect(),
+            marks: marks.to_vec(),
+        }
+    }
+
     /// Draws the chart; its legend stands above, where it hides nothing.
     pub fn draw(&self, surface: &mut dyn Surface, frame: Frame, text: f32) {
         let all = self.swarms.iter().flat_map(|(_, errors, _)| errors).chain(&self.uncontrolled).copied();

@@ -2,11 +2,10 @@
 
 use super::axis::Axis;
 use super::colour::{self, Scale};
-use super::curves::errors;
 use super::panel::{Panel, border, colour_bar, headline};
 use super::spacetime::value_at;
 use super::surface::{Align, Frame, Label, Surface};
-use super::swarms::{self, Chart, Mark};
+use super::swarms::{self, Alone, Chart, Mark};
 use super::tracks::tracks;
 use super::{Episode1d, Scene};
 use plotters::style::Color;
@@ -59,16 +58,8 @@ pub fn draw(surface: &mut dyn Surface, title: &str, scenes: &[(&Scene, &Episode1
     let note = "lines: agents · cross and dashes: a dead agent";
     surface.text(note, (LEFT + ROOM, TOP + HEIGHT + 3.8 * TEXT), Label::new(0.92 * TEXT, Align::Right));
     let below = TOP + HEIGHT + 6.4 * TEXT;
-    let chart = Chart {
-        clock: first.clock,
-        measure: first.measure,
-        uncontrolled: errors(&first.uncontrolled, &first.target),
-        swarms: scenes
-            .iter()
-            .map(|(scene, episode)| swarms::curve(scene, errors(&episode.controlled, &episode.target)))
-            .collect(),
-        marks: marks.to_vec(),
-    };
+    let alone = Alone { clock: first.clock, measure: first.measure, uncontrolled: &first.uncontrolled, target: &first.target };
+    let chart = Chart::of(&alone, scenes.iter().map(|(scene, episode)| (*scene, episode.controlled.as_slice())), marks);
     chart.draw(surface, Frame::new(LEFT, below, ROOM, height - below - 3.0 * TEXT), TEXT);
 }
 

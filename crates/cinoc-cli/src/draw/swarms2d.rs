@@ -2,11 +2,10 @@
 
 use super::axis::Axis;
 use super::colour::{self, Scale};
-use super::curves::errors;
 use super::panel::{Panel, border, colour_bar, headline};
 use super::plane;
 use super::surface::{Align, Frame, Label, Surface};
-use super::swarms::{self, Chart, DEATHS, Mark};
+use super::swarms::{self, Alone, Chart, DEATHS, Mark};
 use super::{Episode2d, Scene};
 use plotters::style::Color;
 
@@ -80,16 +79,8 @@ pub fn draw(surface: &mut dyn Surface, title: &str, scenes: &[(&Scene, &Episode2
     // Only the last swarm has dead agents to be explained.
     let note = scenes.iter().map(|(_, episode)| plane::note(episode)).max_by_key(String::len).unwrap_or_default();
     surface.text(&note, (LEFT + ROOM, below + 3.9 * TEXT), Label::new(0.92 * TEXT, Align::Right));
-    let chart = Chart {
-        clock: first.clock,
-        measure: first.measure,
-        uncontrolled: errors(&first.uncontrolled, &first.target),
-        swarms: scenes
-            .iter()
-            .map(|(scene, episode)| swarms::curve(scene, errors(&episode.controlled, &episode.target)))
-            .collect(),
-        marks: marks.to_vec(),
-    };
+    let alone = Alone { clock: first.clock, measure: first.measure, uncontrolled: &first.uncontrolled, target: &first.target };
+    let chart = Chart::of(&alone, scenes.iter().map(|(scene, episode)| (*scene, episode.controlled.as_slice())), marks);
     chart.draw(surface, Frame::new(LEFT, below + BELOW, ROOM, CHART), TEXT);
 }
 

@@ -5,7 +5,7 @@ use crate::evaluate::Request;
 use crate::policy::Policy;
 use crate::random::{Rng, Stream};
 use crate::rollout::{Beginning, Control, Rollout, Wanted};
-use crate::{Error, Problem, Real, memory};
+use crate::{Error, Problem, Real};
 use cinoc_tape::Params;
 use std::time::Instant;
 
@@ -40,8 +40,6 @@ pub fn search(
     let beginnings: Vec<Beginning> = instances.iter().map(|&i| request.beginning(problem, i)).collect();
     objective.begin(beginnings.clone());
     let rules = search.rules(objective.unknowns());
-    let numbers = (starts * instances.len() * objective.unknowns() * (2 * rules.memory + 6)) as f64;
-    memory::afford(&format!("the search for the actions of {} agents over {ticks} ticks", request.agents), 8.0 * numbers)?;
     let zero = vec![0.0; objective.unknowns()];
     let uncontrolled = objective.measure(&vec![objective.actions(&zero); instances.len()]);
     let decided = policy.map(|(policy, params)| decided(problem, policy, params, request.agents, &beginnings, ticks));

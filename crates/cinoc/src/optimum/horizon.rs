@@ -1,7 +1,7 @@
 //! Receding horizon: at every decision the best actions for some ticks ahead, of which the first are carried out.
 
-use super::number;
 use super::{Goal, Lbfgs, Listen, Objective, Record, Rules, State};
+use super::{number, room};
 use crate::env::Env;
 use crate::evaluate::Request;
 use crate::rollout::Beginning;
@@ -66,6 +66,9 @@ impl Record for Receded {
     }
 }
 
+/// Pairs that the search of a decision remembers.
+const PAIRS: usize = 20;
+
 /// Controls the instances `which` of a request; each by itself, so that times are those of one decision on one core.
 pub fn recede(
     problem: &Arc<Problem>,
@@ -75,6 +78,8 @@ pub fn recede(
     threads: &Threads,
     listen: &dyn Listen<Receded>,
 ) -> Result<(), Error> {
+    let ahead = horizon.ahead.min(problem.ticks);
+    room::afford(problem, request.agents, ahead, which.len().min(threads.count()), |_| PAIRS)?;
     let each = |i: usize| {
         if let Some(receded) = one(problem, request, which[i], horizon, listen, 1.0 / which.len() as f64)? {
             listen.found(vec![receded]);
@@ -164,7 +169,7 @@ impl Planner<'_> {
         let Some((_, objective)) = &mut self.objective else { unreachable!("made above") };
         objective.begin(vec![now]);
         self.plan.resize(objective.unknowns(), 0.0);
-        let rules = Rules { memory: 20, iterations: self.iterations, flat: (5, 1e-5) };
+        let rules = Rules { memory: PAIRS, iterations: self.iterations, flat: (5, 1e-5) };
         let mut search = Lbfgs::new(self.plan.clone(), rules);
         let (mut value, mut gradient) = ([0.0], [Vec::new()]);
         while search.state == State::Searching {

@@ -8,6 +8,7 @@ mod horizon;
 mod lbfgs;
 mod number;
 mod objective;
+mod room;
 mod summary;
 
 pub use bound::Bound;
@@ -16,7 +17,7 @@ pub use lbfgs::{Lbfgs, Rules, State};
 pub use objective::{Goal, Objective};
 pub use summary::Spread;
 
-use crate::evaluate::Request;
+use crate::evaluate::{self, Request};
 use crate::policy::Policy;
 use crate::threads::Threads;
 use crate::{Error, Problem, Real};
@@ -150,6 +151,13 @@ pub fn search(
 ) -> Result<(), Error> {
     let together = (TOGETHER.1 / problem.stepper.grid().count()).clamp(1, TOGETHER.0).min(which.len().div_ceil(threads.count()));
     let groups: Vec<&[usize]> = which.chunks(together.max(1)).collect();
+    let ticks = Objective::ticks_of(problem, search.goal);
+    if let Some((policy, _)) = policy {
+        evaluate::decide(policy, request.agents, which.len())?;
+    }
+    // Where there is a policy a third search begins with what it does.
+    let at_once = groups.len().min(threads.count()) * together * if policy.is_some() { 3 } else { 2 };
+    room::afford(problem, request.agents, ticks, at_once, |unknowns| search.rules(unknowns).memory)?;
     let bound = match (search.goal, which.first()) {
         (Goal::Score, Some(&first)) => Bound::new(problem, &request.beginning(problem, first), request.agents),
         _ => None,

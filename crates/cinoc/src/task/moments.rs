@@ -146,6 +146,9 @@ settings! {
     }
 }
 
+/// The terms of every cost; "track" and "final" may follow.
+const TERMS: [&str; 6] = ["w_mean", "w_last", "mass", "effort", "collide", "accel"];
+
 /// A mean square below this is small enough.
 const FLOOR: f64 = 1e-5;
 
@@ -187,7 +190,7 @@ pub struct MomentMatching {
 impl MomentMatching {
     /// Densities on `grid`.
     pub fn new(grid: &Grid, data: &BlobData, cost: &MomentCost) -> Self {
-        let mut terms = vec!["w_mean", "w_last", "mass", "effort", "collide", "accel"];
+        let mut terms = TERMS.to_vec();
         let mut weights = vec![cost.w_mean, cost.w_last, cost.mass, cost.effort, cost.collide, cost.accel];
         // Two piles can have the moments of a blob; the pointwise error tells them apart.
         if cost.track > 0.0 {
@@ -269,9 +272,9 @@ impl Task for MomentMatching {
         add(after.xi.apply(&self.collision));
         // A mean over agents and both components, so twice the mean over agents.
         add(tape.record(&self.error, [after.action, after.previous]) * 2.0);
-        if self.terms.len() > 6 {
+        if self.terms.len() > TERMS.len() {
             let error = tape.record(&self.error, [after.z, after.target]);
-            for term in &self.terms[6..] {
+            for term in &self.terms[TERMS.len()..] {
                 add(if *term == "final" { error.apply(&self.last) } else { error });
             }
         }

@@ -291,7 +291,7 @@ pub(crate) fn afford(problem: &Problem, policy: &dyn Policy, train: &Train) -> R
     let ticks = training_ticks(problem, train);
     let kept = state * ticks.div_ceil(train.segment) as f64;
     let [step, once] = problem.stepper.room().map(|numbers| numbers as f64);
-    let tick = 8.0 * nodes + step + 2.0 * seen + 300.0 * agents + policy.room(problem.agents) as f64;
+    let tick = 8.0 * nodes + step + 2.0 * seen + 300.0 * agents + policy.room(most) as f64;
     let recorded = tick * train.segment.min(ticks) as f64;
     let what = format!("a batch of {} instances with {} agents over {ticks} ticks", train.batch, problem.agents);
     let numbers = train.batch as f64 * (kept + recorded);

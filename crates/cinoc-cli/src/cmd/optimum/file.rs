@@ -6,7 +6,7 @@ use cinoc::rollout::Beginning;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
-use std::fs::{File, OpenOptions};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
@@ -22,6 +22,13 @@ impl<T: Record + Clone + Serialize + DeserializeOwned> Results<T> {
         let Some(path) = path else { return Ok(Self { found: Vec::new(), file: None }) };
         let reading = || format!("{} cannot be opened; check that its folder exists and can be written", path.display());
         let mut file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path).with_context(reading)?;
+        // Devices and pipes have no end, or none of their own.
+        if !file.metadata().with_context(reading)?.is_file() {
+            return Err(strange(path, "it is no plain file"));
+        }
+        if matches!(file.try_lock(), Err(TryLockError::WouldBlock)) {
+            bail!("another process writes {}; wait for it, or give another name with -o", path.display());
+        }
         let mut text = String::new();
         file.read_to_string(&mut text).map_err(|error| strange(path, &error.to_string()))?;
         // A line that was being written when the program was killed is written again.
@@ -35,7 +42,10 @@ impl<T: Record + Clone + Serialize + DeserializeOwned> Results<T> {
                 for line in lines {
                     let value: Value = serde_json::from_str(line).map_err(|error| strange(path, &error.to_string()))?;
                     if value.get("summary").is_none() {
-                        found.push(serde_json::from_value(value).map_err(|error| strange(path, &error.to_string()))?);
+                        let one: T = serde_json::from_value(value).map_err(|error| strange(path, &error.to_string()))?;
+                        if found.iter().all(|known: &T| known.instance() != one.instance()) {
+                            found.push(one);
+                        }
                     }
                 }
             }
