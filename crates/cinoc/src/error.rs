@@ -14,6 +14,14 @@ pub enum Error {
         /// What there is.
         known: String,
     },
+    /// No such model.
+    #[error("there is no model {name:?}; give a .safetensors file, a run folder, or one of: {known}")]
+    UnknownModel {
+        /// What was asked for.
+        name: String,
+        /// What there is.
+        known: String,
+    },
     /// No such key in the configuration.
     #[error("there is no setting {key:?}; {hint}")]
     UnknownKey {

@@ -10,10 +10,11 @@ use crate::{Error, Problem, Real, memory};
 use cinoc_tape::Params;
 use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Instances rolled out together by one thread.
-const SHARD: usize = 8;
+pub const SHARD: usize = 8;
 
 /// Resamples of a bootstrap interval.
 const RESAMPLES: u64 = 2000;
@@ -84,6 +85,13 @@ pub struct Scores {
 }
 
 impl Scores {
+    /// Adds those of other instances behind them.
+    pub fn extend(&mut self, others: Self) {
+        self.measures.extend(others.measures);
+        self.efforts.extend(others.efforts);
+        self.diverged += others.diverged;
+    }
+
     /// The score of each instance.
     pub fn scores(&self) -> impl Iterator<Item = f64> {
         self.measures.iter().map(|m| m[0])
@@ -212,9 +220,14 @@ pub fn report(
     let controlled = scores(problem, policy, params, request, threads)?;
     let nobody = Idle { action_width: problem.swarm.action_width() };
     let free = scores(problem, &nobody, &Params::default(), request, threads)?;
+    Ok(compare(problem, model, request, &controlled, &free))
+}
+
+/// A row of a report, from the scores under control and those of the same instances left alone.
+pub fn compare(problem: &Problem, model: &str, request: &Request, controlled: &Scores, free: &Scores) -> Report {
     let pairs: Vec<(f64, f64)> = controlled.scores().zip(free.scores()).collect();
     let (score, uncontrolled) = (Summary::new(controlled.scores()), Summary::new(free.scores()));
-    Ok(Report {
+    Report {
         problem: problem.name.clone(),
         model: model.to_owned(),
         agents: request.agents,
@@ -231,7 +244,7 @@ pub fn report(
         effort: Summary::new(controlled.efforts.iter().copied()).mean,
         measures: problem.task.measures().iter().enumerate().map(|(k, n)| (*n, controlled.overall(&*problem.task, k))).collect(),
         diverged: controlled.diverged,
-    })
+    }
 }
 
 /// Score over uncontrolled score; not a number where the latter is not finite, since nothing is gained over what breaks down by itself.
@@ -262,24 +275,31 @@ pub fn scores(
     threads: &Threads,
 ) -> Result<Scores, Error> {
     memory::afford(&format!("{} scores", request.instances), 500.0 * request.instances as f64)?;
-    decide(policy, request.agents, SHARD.min(request.instances) * threads.count())?;
-    let shards = request.instances.div_ceil(SHARD);
-    let parts = threads.map(shards, |s| {
-        let first = s * SHARD;
-        shard_scores(problem, policy, params, request, first..(first + SHARD).min(request.instances))
+    scores_of(problem, policy, params, request, 0..request.instances, threads)
+}
+
+/// Scores a policy on some of the instances of a request. Those of `SHARD` numbers in a row are computed together, so a range that begins and
+/// ends at a multiple of it gives what all of them would.
+pub fn scores_of(
+    problem: &Arc<Problem>,
+    policy: &dyn Policy,
+    params: &Params,
+    request: &Request,
+    indices: Range<usize>,
+    threads: &Threads,
+) -> Result<Scores, Error> {
+    decide(policy, request.agents, SHARD.min(indices.len()) * threads.count())?;
+    let parts = threads.map(indices.len().div_ceil(SHARD), |s| {
+        let first = indices.start + s * SHARD;
+        shard_scores(problem, policy, params, request, first..(first + SHARD).min(indices.end))
     });
     let mut all = Scores::default();
-    for part in parts {
-        let part = part?;
-        all.measures.extend(part.measures);
-        all.efforts.extend(part.efforts);
-        all.diverged += part.diverged;
-    }
+    parts.into_iter().try_for_each(|part| part.map(|part| all.extend(part)))?;
     Ok(all)
 }
 
 /// Refuses numbers of agents that a policy does not know, and decisions of so many instances at once that do not fit into memory.
-pub(crate) fn decide(policy: &dyn Policy, agents: usize, instances: usize) -> Result<(), Error> {
+pub fn decide(policy: &dyn Policy, agents: usize, instances: usize) -> Result<(), Error> {
     if let Some(only) = policy.fixed_agents().filter(|only| *only != agents) {
         let expected = format!("{only}: this policy sees everything and drives all agents at once, so it knows no other number");
         return Err(Error::bad("the number of agents", agents.to_string(), expected));
@@ -294,7 +314,7 @@ fn shard_scores(
     policy: &dyn Policy,
     params: &Params,
     request: &Request,
-    indices: std::ops::Range<usize>,
+    indices: Range<usize>,
 ) -> Result<Scores, Error> {
     let size = indices.len();
     let mut env = Env::new(problem.clone(), size, request.agents, Threads::one())?.thorough(request.stream == Stream::Test);

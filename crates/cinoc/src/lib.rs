@@ -23,6 +23,7 @@ pub mod env;
 pub mod evaluate;
 pub mod geometry;
 pub mod inspect;
+pub mod library;
 pub mod limit;
 pub mod measure;
 pub mod memory;

@@ -43,7 +43,7 @@ fn of_an_own_loss() {
                 return (sum, Vec::new());
             }
             let mut own = |at: &mut cinoc::rollout::TickCotangents| at.z.copy_from_slice(&fields[at.tick]);
-            (sum, episode.backward(Loss { cost: 0.0, own: Some(&mut own) }).actions.to_vec())
+            (sum, episode.backward(Loss { own: Some(&mut own), ..Loss::default() }).actions.to_vec())
         };
         let (_, gradient) = loss(&actions, true);
         let norm = gradient.iter().map(|&g| g as f64 * g as f64).sum::<f64>().sqrt();

@@ -6,7 +6,7 @@ use cinoc::random::{Rng, Stream};
 use cinoc::sense::{Features, Patch};
 
 const IMAGE: Features =
-    Features { patch: Patch::Image { height: 12, width: 12, channels: 3 }, shared: false, position: 16, signal: 0 };
+    Features { patch: Patch::Image { height: 12, width: 12, channels: 3 }, shared: false, position: 16, signal: 0, signal_from: 0 };
 
 fn settings(branch: &[usize], convolutions: &[usize]) -> DeepONet {
     DeepONet { branch: branch.to_vec(), convolutions: convolutions.to_vec(), head: 64, ..DeepONet::default() }
@@ -33,7 +33,7 @@ fn a_branch_on_images() {
 
 #[test]
 fn strides_make_the_branch_smaller() {
-    let field = Features { patch: Patch::Image { height: 64, width: 80, channels: 3 }, shared: true, position: 26, signal: 0 };
+    let field = Features { patch: Patch::Image { height: 64, width: 80, channels: 3 }, shared: true, position: 26, signal: 0, signal_from: 0 };
     let config = DeepONet { stride: 2, ..settings(&[64], &[16, 32]) };
     let policy = config.build(&Plant::new(field, 2)).expect("a policy");
     let params = policy.init(&mut Rng::new(0, Stream::Init, 0));
@@ -53,7 +53,7 @@ fn an_image_without_convolutions_is_a_list_of_numbers() {
 
 #[test]
 fn impossible_branches_are_refused() {
-    let line = Features { patch: Patch::Line(40), shared: false, position: 8, signal: 0 };
+    let line = Features { patch: Patch::Line(40), shared: false, position: 8, signal: 0, signal_from: 0 };
     for (config, features, key, expected) in [
         (settings(&[32], &[16]), IMAGE, "policy.convolutions", "[16, 32]"),
         (settings(&[64, 64], &[16, 32]), IMAGE, "policy.branch", "[32]"),

@@ -21,6 +21,7 @@
 //! ```
 
 mod contract;
+mod looking;
 mod shard;
 
 pub use contract::assert_replayable;
@@ -149,8 +150,36 @@ impl Env {
         assert_eq!((view.len(), position.len()), (instances * per_view, instances * per_position), "room for what is seen");
         let views = view.chunks_mut(self.together * per_view).zip(position.chunks_mut(self.together * per_position));
         for (shard, (view, position)) in self.shards.iter_mut().zip(views) {
-            shard.observe(&self.problem, view, position);
+            let [seen, known, _] = shard.look(&self.problem);
+            view.copy_from_slice(seen);
+            position.copy_from_slice(known);
         }
+    }
+
+    /// Numbers of one agent in [`look`](Self::look).
+    pub fn width(&self) -> usize {
+        let features = self.features();
+        features.patch.count() + features.position + 1
+    }
+
+    /// What agents see, one after the other, into an array of the caller, `[instances, agents, width]`: the view, the features of its position,
+    /// and its strength, 1 for an agent by itself in good health, less in a crowd, 0 for a dead one. With a policy's raw outputs that is all
+    /// that [`Swarm::saturate`](crate::agents::Swarm::saturate) asks for.
+    pub fn look(&mut self, out: &mut [Real]) {
+        let (width, features, agents) = (self.width(), self.features(), self.agents);
+        let (seen, known) = (features.patch.count(), features.position);
+        assert_eq!(out.len(), self.instances() * agents * width, "room for what is seen");
+        let problem = &*self.problem;
+        let mut parts: Vec<_> = self.shards.iter_mut().zip(out.chunks_mut(self.together * agents * width)).collect();
+        self.threads.for_each(&mut parts, |_, (shard, out)| {
+            let [view, position, strength] = shard.look(problem);
+            for (m, out) in out.chunks_exact_mut(width).enumerate() {
+                let from = if features.shared { m / agents } else { m };
+                out[..seen].copy_from_slice(&view[from * seen..][..seen]);
+                out[seen..seen + known].copy_from_slice(&position[m * known..][..known]);
+                out[seen + known] = strength[m];
+            }
+        });
     }
 
     /// One tick with given actions, `[instances, agents, k]`, in the units of the actuators. Limits and safety hold for them.
@@ -168,6 +197,12 @@ impl Env {
     /// `ticks` ticks driven by a policy; `watch` sees each.
     pub fn run(&mut self, policy: &dyn Policy, params: &Params, ticks: usize, watch: &mut dyn FnMut(&Self)) {
         self.shards.iter_mut().for_each(Shard::new_policy);
+        self.proceed(policy, params, ticks, watch);
+    }
+
+    /// The same, by the policy and the parameters of the last run: what was recorded of them still holds, which makes many short runs as fast as
+    /// a long one.
+    pub fn proceed(&mut self, policy: &dyn Policy, params: &Params, ticks: usize, watch: &mut dyn FnMut(&Self)) {
         let problem = self.problem.clone();
         for _ in 0..ticks {
             self.threads.for_each(&mut self.shards, |_, shard| shard.tick(&problem, Driver::Policy(policy, params)));

@@ -1,5 +1,6 @@
 //! A few episodes that are computed together.
 
+use super::looking::{Around, Looking, field_shape};
 use crate::policy::{Declared, Policy};
 use crate::random::{Rng, Stream};
 use crate::rollout::{Beginning, Decide, Given, Inputs, State, tick};
@@ -70,7 +71,7 @@ pub struct Shard {
     inputs: Vec<Real>,
     /// Weights of the cost terms at the tick at hand.
     weights: Vec<f64>,
-    sight: Memory,
+    looking: Looking,
 }
 
 impl Shard {
@@ -102,7 +103,7 @@ impl Shard {
             by_policy,
             inputs: Vec::new(),
             weights: Vec::new(),
-            sight: Memory::default(),
+            looking: Looking::default(),
         }
     }
 
@@ -140,8 +141,13 @@ impl Shard {
         e.measures[i * measures..(i + 1) * measures].fill(0.0);
         e.deaths[i].clone_from(&from.deaths);
         (e.noise[i], e.ticks[i], e.cost[i], e.done[i], e.diverged[i]) = (from.noise, 0, 0.0, false, false);
-        // Targets and places that never change are part of a recording.
+        self.forget();
+    }
+
+    /// Targets and places that never change are part of a recording.
+    fn forget(&mut self) {
         (self.by_actions.valid, self.by_policy.valid) = (false, false);
+        self.looking.forget();
     }
 
     /// What follows from parameters is part of a recording too: it holds only while they do.
@@ -186,12 +192,18 @@ impl Shard {
         }
     }
 
-    /// Gathers what differs from tick to tick besides the state, in the order of recording.
-    fn gather(&mut self, problem: &Problem, driver: Driver, declared: Declared) {
+    /// Takes the strength of those who die at the tick to come.
+    fn bury(&mut self) {
         let (e, agents) = (&mut self.episodes, self.agents);
         for (i, deaths) in e.deaths.iter().enumerate() {
             deaths.iter().filter(|(from, _)| *from == e.ticks[i]).for_each(|(_, agent)| e.strength[i * agents + agent] = 0.0);
         }
+    }
+
+    /// Gathers what differs from tick to tick besides the state, in the order of recording.
+    fn gather(&mut self, problem: &Problem, driver: Driver, declared: Declared) {
+        self.bury();
+        let (e, agents) = (&mut self.episodes, self.agents);
         self.inputs.clear();
         self.inputs.extend_from_slice(&e.strength);
         for (&seed, &tick) in e.noise.iter().zip(&e.ticks).filter(|_| declared.noise > 0) {
@@ -239,18 +251,12 @@ impl Shard {
         }
     }
 
-    pub fn observe(&mut self, problem: &Problem, view: &mut [Real], position: &mut [Real]) {
-        let (size, agents, e) = (self.size(), self.agents, &self.episodes);
-        let tape = Tape::new(std::mem::take(&mut self.sight), &[]).rematerialise(true);
-        {
-            let (field, rank) = field_shape(problem, size);
-            let [z, target] = [&e.z, &e.target].map(|x| tape.given(&field[..rank], x));
-            let xi = tape.given([size, agents, problem.swarm.dimensions()], &e.xi);
-            let seen = problem.swarm.observe(z, target, xi, tape.given([size, agents], &e.strength));
-            seen.patch().read(|values| view.copy_from_slice(values));
-            seen.position().read(|values| position.copy_from_slice(values));
-        }
-        self.sight = tape.into_memory();
+    /// What agents see in the tick to come: the view, features of positions, and strengths as limits take them.
+    pub fn look(&mut self, problem: &Problem) -> [&[Real]; 3] {
+        self.bury();
+        let e = &self.episodes;
+        let [z, target, xi, strength] = [&e.z, &e.target, &e.xi, &e.strength].map(Vec::as_slice);
+        self.looking.look(problem, &Around { size: self.episodes.ticks.len(), agents: self.agents, z, target, xi, strength })
     }
 
     pub fn result(&self, i: usize) -> (f64, bool, bool) {
@@ -300,16 +306,8 @@ impl Shard {
     pub fn set_episodes(&mut self, episodes: &Episodes) {
         assert_eq!(self.size(), episodes.ticks.len(), "a snapshot of as many episodes");
         self.episodes.clone_from(episodes);
-        (self.by_actions.valid, self.by_policy.valid) = (false, false);
+        self.forget();
     }
-}
-
-/// The shape of a batch of fields, and its rank.
-fn field_shape(problem: &Problem, size: usize) -> ([usize; 4], usize) {
-    let nodes = &problem.stepper.grid().nodes;
-    let mut field = [size; 4];
-    field[1..=nodes.len()].copy_from_slice(nodes);
-    (field, nodes.len() + 1)
 }
 
 /// Records a tick.

@@ -198,7 +198,7 @@ impl<'p> Objective<'p> {
                 }
             };
             let loss = match goal {
-                Goal::Score => Loss { cost: 0.0, own: Some(&mut own) },
+                Goal::Score => Loss { own: Some(&mut own), ..Loss::default() },
                 Goal::Cost => Loss::cost(1.0),
             };
             cotangents.clear();

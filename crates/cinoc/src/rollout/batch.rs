@@ -50,6 +50,10 @@ pub struct Batch {
     pub places: Vec<Real>,
     /// Each agent's strength at the start: 1, or 0 if it is dead.
     pub strength: Vec<Real>,
+    /// The action before the first tick, `[size, agents, k]`; empty: none.
+    pub previous: Vec<Real>,
+    /// What each agent remembers at the start, `[size, agents, h]`; empty: nothing.
+    pub memory: Vec<Real>,
     /// Who dies: tick, and number of the agent among those of all episodes.
     deaths: Vec<(usize, usize)>,
     /// Seeds of noise.
@@ -65,7 +69,8 @@ impl Batch {
     /// Removes all episodes, keeps the room.
     pub fn clear(&mut self) {
         self.size = 0;
-        [&mut self.start, &mut self.target, &mut self.places, &mut self.strength].into_iter().for_each(Vec::clear);
+        let Self { start, target, places, strength, previous, memory, .. } = self;
+        [start, target, places, strength, previous, memory].into_iter().for_each(Vec::clear);
         self.deaths.clear();
         self.noise.clear();
     }

@@ -85,11 +85,37 @@ pub struct TickCotangents<'a> {
     pub action: &'a mut [Real],
 }
 
+/// How much the cost of each instance counts.
+#[derive(Clone, Copy, Debug)]
+pub enum Share<'a> {
+    /// All the same.
+    Same(f64),
+    /// Each its own.
+    Each(&'a [f64]),
+}
+
+impl Share<'_> {
+    /// That of instance `i`.
+    pub(super) fn of(self, i: usize) -> f64 {
+        match self {
+            Self::Same(share) => share,
+            Self::Each(shares) => shares[i],
+        }
+    }
+}
+
+impl Default for Share<'_> {
+    /// Nothing.
+    fn default() -> Self {
+        Self::Same(0.0)
+    }
+}
+
 /// What the gradient is of.
 #[derive(Default)]
 pub struct Loss<'a> {
-    /// Weight of the sum over instances of the cost.
-    pub cost: f64,
+    /// Weight of the cost of each instance.
+    pub cost: Share<'a>,
     /// An own loss on the trajectory beside it: called for every tick, from the last to the first, for its cotangents. Needs segments of one tick.
     pub own: Option<&'a mut dyn FnMut(&mut TickCotangents)>,
 }
@@ -97,6 +123,6 @@ pub struct Loss<'a> {
 impl Loss<'_> {
     /// `share` times the sum over instances of the cost.
     pub fn cost(share: f64) -> Self {
-        Self { cost: share, own: None }
+        Self { cost: Share::Same(share), own: None }
     }
 }

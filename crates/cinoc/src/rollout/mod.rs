@@ -6,7 +6,7 @@ mod remember;
 mod tick;
 
 pub use batch::{Batch, Beginning};
-pub use control::{Control, Loss, Outcome, Scene, TickCotangents, Wanted};
+pub use control::{Control, Loss, Outcome, Scene, Share, TickCotangents, Wanted};
 pub use tick::{Decide, Given, Inputs, State, tick};
 
 use crate::policy::Declared;
@@ -16,6 +16,7 @@ use cinoc_tape::{Adjoints, Memory, Tape, Var, VarId};
 /// Parts of a state: field, positions, previous action, memory.
 const PARTS: usize = 4;
 const PLACES: usize = 1;
+const PREVIOUS: usize = 2;
 const MEMORY: usize = 3;
 
 /// The names of a segment's variables, the same for every segment of the same length.
@@ -61,6 +62,9 @@ pub struct Rollout {
     /// Decisions of an episode, and the ticks that each holds for.
     ticks: usize,
     hold: usize,
+    /// Decisions of the whole episode, and how many of them were made before.
+    of: usize,
+    before: usize,
     segment: usize,
     keep: bool,
     rematerialise: bool,
@@ -75,6 +79,8 @@ pub struct Rollout {
     start_bar: Vec<Real>,
     action_bar: Vec<Real>,
     seed: Vec<Real>,
+    /// Whether a backward sweep has computed segments again that were not kept.
+    swept: bool,
 }
 
 impl Rollout {
@@ -88,6 +94,8 @@ impl Rollout {
             bars: Adjoints::default(),
             ticks,
             hold: 1,
+            of: ticks,
+            before: 0,
             segment,
             keep,
             rematerialise: false,
@@ -100,6 +108,7 @@ impl Rollout {
             start_bar: Vec::new(),
             action_bar: Vec::new(),
             seed: Vec::new(),
+            swept: false,
         }
     }
 
@@ -112,6 +121,13 @@ impl Rollout {
     /// The same, but every decision holds for so many ticks; what was said of ticks before is then said of decisions.
     pub fn hold(mut self, ticks: usize) -> Self {
         self.hold = ticks;
+        self
+    }
+
+    /// The same, but as a part of an episode of `of` decisions, of which `before` were made already: weights of the cost, deaths, noise and the
+    /// clock count from there. What it begins with besides fields and places is in the [`Batch`].
+    pub fn part(mut self, before: usize, of: usize) -> Self {
+        (self.before, self.of) = (before, of);
         self
     }
 
@@ -138,8 +154,9 @@ impl Rollout {
         let [z, xi, previous, memory] = &mut self.states[0];
         copy(z, &self.batch.start);
         copy(xi, &self.batch.places);
-        zeros(previous, size * agents * width);
-        zeros(memory, size * agents * control.declared().memory);
+        begin(previous, &self.batch.previous, size * agents * width);
+        begin(memory, &self.batch.memory, size * agents * control.declared().memory);
+        self.swept = false;
         self.costs.clear();
         self.costs.resize(problem.task.terms().len() * size, 0.0);
         watch(&Scene { tick: 0, z: &self.batch.start, xi: &self.batch.places, action: &[] });
@@ -161,7 +178,7 @@ impl Rollout {
             for (t, ids) in self.marks[s].terms.chunks_exact(terms).enumerate() {
                 let tick = s * self.segment + t + 1;
                 for (term, id) in ids.iter().enumerate() {
-                    let weight = problem.task.weight(term, tick, self.ticks);
+                    let weight = problem.task.weight(term, self.before + tick, self.of);
                     for (sum, c) in self.costs[term * size..][..size].iter_mut().zip(memory.value(control.shared(), *id)) {
                         *sum += weight * *c as f64;
                     }
@@ -212,12 +229,13 @@ impl Rollout {
         let Declared { noise, clock, .. } = control.declared();
         self.inputs.clear();
         for tick in self.ticks_of(s) {
-            self.batch.strength_at(tick * self.hold, &mut self.inputs);
+            let now = self.before + tick;
+            self.batch.strength_at(now * self.hold, &mut self.inputs);
             if noise > 0 {
-                self.batch.noise_at(tick, noise, &mut self.inputs);
+                self.batch.noise_at(now, noise, &mut self.inputs);
             }
             if clock {
-                let over = tick as Real / self.ticks as Real;
+                let over = now as Real / self.of as Real;
                 self.inputs.resize(self.inputs.len() + self.batch.size, over);
             }
             if let Control::Actions(actions) = control {
@@ -321,12 +339,13 @@ impl Rollout {
         let (terms, shared) = (problem.task.terms().len(), control.shared());
         let parameters = if let Control::Policy(_, params) = control { params.theta().len() } else { 0 };
         assert!(loss.own.is_none() || self.segment == 1, "an own loss needs segments of one tick, not of {}", self.segment);
-        let per_tick = self.states[0][2].len();
+        let per_tick = self.states[0][PREVIOUS].len();
         zeros(&mut self.action_bar, if self.wanted.actions { self.ticks * per_tick } else { 0 });
         self.start_bar.clear();
         for s in (0..self.marks.len()).rev() {
             let (slot, last) = (self.slot(s), s + 1 == self.marks.len());
-            if !self.keep && !last && s != self.model(s) {
+            // What is not kept is computed again, but for the last, which is there unless a sweep came before.
+            if !self.keep && (!last || self.swept) && s != self.model(s) {
                 self.compute(problem, control, s);
             }
             let memory = &self.memories[slot];
@@ -348,9 +367,9 @@ impl Rollout {
             }
             for (t, ids) in marks.terms.chunks_exact(terms).enumerate() {
                 for (term, id) in ids.iter().enumerate() {
-                    let weight = problem.task.weight(term, s * self.segment + t + 1, self.ticks);
+                    let weight = problem.task.weight(term, self.before + s * self.segment + t + 1, self.of);
                     self.seed.clear();
-                    self.seed.resize(self.batch.size, (loss.cost * weight) as Real);
+                    self.seed.extend((0..self.batch.size).map(|i| (loss.cost.of(i) * weight) as Real));
                     self.bars.seed(memory, *id, &self.seed);
                 }
             }
@@ -380,6 +399,19 @@ impl Rollout {
             }
         }
         add(&mut self.state_bar[0], &self.start_bar);
+        self.swept = true;
+    }
+
+    /// Sweeps backwards through what [`forward`](Self::forward) computed, of which all ticks were finite, with the same problem and control;
+    /// as often as there are losses.
+    ///
+    /// # Panics
+    /// If no derivative was wanted.
+    pub fn sweep(&mut self, problem: &Problem, control: Control, loss: Loss) -> Gradients<'_> {
+        assert!(self.wanted.any(), "a rollout without wanted derivatives cannot be swept backwards");
+        self.backward(problem, control, loss);
+        let [z, xi, previous, memory] = &self.state_bar;
+        Gradients { params: &self.bars.shared, actions: &self.action_bar, start: z, places: xi, previous, memory }
     }
 
     /// Sets the gradient by the parameters to zero; backward sweeps add to it.
@@ -396,6 +428,11 @@ impl Rollout {
     pub fn end(&self) -> (&[Real], &[Real]) {
         let [z, xi, ..] = &self.states[self.state(self.marks.len())];
         (z, xi)
+    }
+
+    /// What each agent remembers at the end, `[batch, agents, h]`.
+    pub fn remembered(&self) -> &[Real] {
+        &self.states[self.state(self.marks.len())][MEMORY]
     }
 
     /// Bytes held by recorded segments.
@@ -419,11 +456,7 @@ impl<'r> Episode<'r> {
     /// # Panics
     /// If no derivative was wanted.
     pub fn backward(self, loss: Loss) -> Gradients<'r> {
-        assert!(self.rollout.wanted.any(), "a rollout without wanted derivatives cannot be swept backwards");
-        self.rollout.backward(self.problem, self.control, loss);
-        let rollout = &*self.rollout;
-        let [z, xi, _, memory] = &rollout.state_bar;
-        Gradients { params: &rollout.bars.shared, actions: &rollout.action_bar, start: z, places: xi, memory }
+        self.rollout.sweep(self.problem, self.control, loss)
     }
 }
 
@@ -437,6 +470,8 @@ pub struct Gradients<'r> {
     pub start: &'r [Real],
     /// By the positions at the start, `[batch, agents, d]`.
     pub places: &'r [Real],
+    /// By the action before the first, `[batch, agents, k]`.
+    pub previous: &'r [Real],
     /// By what agents remember at the start, `[batch, agents, h]`.
     pub memory: &'r [Real],
 }
@@ -448,6 +483,15 @@ fn parts(state: &State) -> [Option<VarId>; PARTS] {
 fn copy(to: &mut Vec<Real>, from: &[Real]) {
     to.clear();
     to.extend_from_slice(from);
+}
+
+/// What an episode begins with: `from`, or zeros where nothing is given.
+fn begin(to: &mut Vec<Real>, from: &[Real], count: usize) {
+    if from.is_empty() {
+        return zeros(to, count);
+    }
+    assert_eq!(from.len(), count, "{} numbers to begin with where there are {count}", from.len());
+    copy(to, from);
 }
 
 fn zeros(to: &mut Vec<Real>, count: usize) {

@@ -51,6 +51,8 @@ pub struct Features {
     pub position: usize,
     /// Numbers in [`Observation::signal`].
     pub signal: usize,
+    /// Where among the numbers of the position these are: they are part of it, one after the other.
+    pub signal_from: usize,
 }
 
 /// What the numbers of a patch are.

@@ -1,6 +1,6 @@
 //! What a policy is shown.
 
-use super::LinearView;
+use super::{Features, LinearView};
 use cinoc_tape::op::Activation;
 use cinoc_tape::{Layer, Var};
 
@@ -37,6 +37,15 @@ impl<'t> Observation<'t> {
     /// Each agent sees its own patch, which need not be computed if only a layer on it is asked for.
     pub fn linear(view: LinearView<'t>, position: Var<'t>) -> Self {
         Self { view: View::Linear(view), position, signal: None }
+    }
+
+    /// What agents were shown, put together again from its numbers: what they see, of each or of all of an instance as `features` say, and the
+    /// features of their positions.
+    pub fn again(features: &Features, seen: Var<'t>, position: Var<'t>) -> Self {
+        let &Features { signal, signal_from, .. } = features;
+        let signal = (signal > 0).then(|| position.columns(signal_from, signal_from + signal));
+        let shown = if features.shared { Self::shared(seen, position) } else { Self::new(seen, position) };
+        shown.with_signal(signal)
     }
 
     /// What is seen, as numbers: of each agent, or of all of an instance where they share it.

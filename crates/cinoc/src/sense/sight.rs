@@ -105,7 +105,7 @@ impl Sense for Sight {
         let centroids = self.centroids.as_ref().map_or(0, |_| Directions::COUNT);
         let gaps = self.gaps.as_ref().map_or(0, |gaps| gaps.count());
         let position = self.position.count() + disc + centroids + target + gaps;
-        Features { patch, shared, position, signal: centroids + target }
+        Features { patch, shared, position, signal: centroids + target, signal_from: self.position.count() + disc }
     }
 
     fn observe<'t>(&self, z: Var<'t>, target: Var<'t>, xi: Var<'t>, strength: Var<'t>) -> Observation<'t> {
