@@ -1,0 +1,347 @@
+"""Episodes side by side, as arrays: what every adapter sits on."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+from .. import _native
+
+DIVERGED = -1e6
+"""Reward of a step after which a number is no longer finite: worse than a whole episode of any policy that keeps them so."""
+
+STREAMS = ("train", "validation", "test")
+
+
+def as_toml(value: Any) -> str:
+    """A setting's value as text; text stays as it is."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, (bool, np.bool_)):
+        return "true" if value else "false"
+    if isinstance(value, (list, tuple, np.ndarray)):
+        return "[" + ", ".join(map(as_toml, value)) + "]"
+    if isinstance(value, np.generic):
+        value = value.item()
+    return repr(value) if isinstance(value, float) else str(value)
+
+
+def one_of(name: str, value: Any, choices: Sequence[str]) -> str:
+    """The value, if it is one of the choices."""
+    if value not in choices:
+        raise ValueError(f"{name}={value!r} is not known; write one of {', '.join(map(repr, choices))}.")
+    return str(value)
+
+
+class Batch:
+    """`instances` episodes of one problem.
+
+    problem: a name of `cinoc.list()`, or the path of a TOML file.
+    agents: how many there are in each episode; the problem's own number if not given.
+    set: settings to change, like {"physics.ticks": 100}.
+    observation: "local", what each agent sees, (agents, width); or "global", field, target, positions and strengths as one vector.
+    dtype: "float32" or "float64", of the whole computation.
+    start, target: fields, the same in every episode or with a first axis over instances; drawn if not given.
+    places: where agents begin, (agents, d), or with a first axis over instances; evenly spread if not given.
+    deaths: pairs (tick, agent): from that tick (the first is 0) on that agent does nothing.
+    stream: "train", "validation" or "test": instances of different streams never coincide.
+    diverged_reward: reward of a step that ends an episode because a number is no longer finite.
+    threads: that step the episodes.
+    """
+
+    def __init__(
+        self,
+        problem: str,
+        instances: int = 1,
+        *,
+        agents: int | None = None,
+        set: Mapping[str, Any] | None = None,
+        preset: str = "tuned",
+        observation: str = "local",
+        dtype: DTypeLike = "float32",
+        start: ArrayLike | None = None,
+        target: ArrayLike | None = None,
+        places: ArrayLike | None = None,
+        deaths: Iterable[tuple[int, int]] = (),
+        stream: str = "train",
+        diverged_reward: float = DIVERGED,
+        threads: int = 1,
+    ) -> None:
+        if set is not None and not isinstance(set, Mapping):
+            raise TypeError(f'set={set!r} is not a dictionary; write set={{"physics.ticks": 100}}.')
+        if isinstance(instances, bool) or not isinstance(instances, (int, np.integer)) or instances < 1:
+            raise ValueError(f"{instances!r} environments cannot be made; ask for 1 or more.")
+        if agents is not None and (not isinstance(agents, (int, np.integer)) or agents < 1):
+            raise ValueError(f"agents={agents!r} cannot be made; write a whole number from 1 on, or leave it out.")
+        if not (math.isfinite(diverged_reward) and diverged_reward <= 0):
+            raise ValueError(f"diverged_reward={diverged_reward!r} would reward divergence; write a finite number below 0.")
+        self.observation = one_of("observation", observation, ("local", "global"))
+        self.stream = one_of("stream", stream, STREAMS)
+        self.dtype = np.dtype(one_of("dtype", np.dtype(dtype).name, ("float32", "float64")))
+        settings = {key: as_toml(value) for key, value in (set or {}).items()}
+        deaths = [(int(tick), int(agent)) for tick, agent in deaths]
+        self.arguments: dict[str, Any] = dict(
+            problem=os.fspath(problem), instances=int(instances), agents=agents, set=settings, preset=preset, observation=observation,
+            dtype=self.dtype.name, start=start, target=target, places=places, deaths=deaths, stream=stream,
+            diverged_reward=diverged_reward, threads=threads,
+        )
+        native: Any = _native.f32 if self.dtype == np.float32 else _native.f64
+        self.problem = native.Problem(os.fspath(problem), preset, settings)
+        self.env = native.Env(self.problem, int(instances), agents, threads)
+        self.instances: int = self.env.instances
+        self.agents: int = self.env.agents
+        self.measures: list[str] = list(self.problem.measures)
+
+        n, nodes = self.instances, tuple(self.problem.nodes)
+        self._starts = self._given("start", start, nodes)
+        self._targets = self._given("target", target, nodes)
+        self._places = self._given("places", places, (self.agents, len(nodes)))
+        self._deaths = [self._checked(deaths)] * n if deaths else None
+        self._diverged_reward = float(diverged_reward)
+
+        self.shape = (self.agents, self.env.width) if observation == "local" else (self.env.width_global,)
+        self.observations = np.zeros((n, *self.shape), self.dtype)
+        self.rewards = np.zeros(n)
+        self.terminated = np.zeros(n, np.bool_)
+        self.truncated = np.zeros(n, np.bool_)
+        self.ticks = np.zeros(n, np.int64)
+        self.begun = np.zeros(n, np.bool_)
+        self.action_shape = (self.agents, int(self.problem.action_width))
+        self._actions = np.zeros((n, *self.action_shape), self.dtype)
+        self._cost = np.zeros(n)
+        self._done = np.zeros(n, np.bool_)
+        self._measured = np.zeros((n, len(self.measures)))
+        self._seeds = np.zeros(n, np.uint64)
+        self._next = np.zeros(n, np.uint64)
+        self._seeded = np.zeros(n, np.bool_)
+        self._scale: list[float | None] = [None] * n
+
+    def _given(self, name: str, value: ArrayLike | None, shape: tuple[int, ...]) -> NDArray[Any] | None:
+        if value is None:
+            return None
+        array = np.asarray(value, self.dtype)
+        if array.shape == shape:
+            array = np.broadcast_to(array, (self.instances, *shape))
+        if array.shape != (self.instances, *shape):
+            raise ValueError(f"{name} of shape {array.shape} does not fit; give it the shape {shape} or {(self.instances, *shape)}.")
+        if not np.isfinite(array).all():
+            raise ValueError(f"{name} holds numbers that are not finite; give finite ones.")
+        return np.ascontiguousarray(array)
+
+    def _checked(self, deaths: list[tuple[int, int]]) -> list[tuple[int, int]]:
+        for tick, agent in deaths:
+            if not (0 <= agent < self.agents and 0 <= tick < self.problem.ticks):
+                raise ValueError(
+                    f"the death {(tick, agent)} cannot happen; write (tick, agent) with a tick from 0 to "
+                    f"{self.problem.ticks - 1} and an agent from 0 to {self.agents - 1}."
+                )
+        return deaths
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copies and pickles are made from the same arguments, and have to be reset."""
+        return _again, (self.arguments,)
+
+    @property
+    def over(self) -> NDArray[np.bool_]:
+        """Which episodes have ended and not begun anew."""
+        return self.terminated | self.truncated
+
+    def seed(
+        self,
+        seeds: Sequence[int | None],
+        random: Callable[[], np.random.Generator],
+        index: Any = None,
+        which: NDArray[np.bool_] | None = None,
+    ) -> None:
+        """Says which instances come next. With a seed: number 0 of that seed, then 1, 2 …; without one: as before, or, if there never was
+        one, a random number of seed 0 and those after it. `index`: that number instead."""
+        for i, seed in enumerate(seeds):
+            if which is not None and not which[i]:
+                continue
+            if seed is not None:
+                if seed < 0:
+                    raise ValueError(f"the seed {seed} is negative; take one from 0 on.")
+                self._seeds[i], self._next[i], self._seeded[i] = int(seed) % 2**64, 0, True
+            elif not self._seeded[i]:
+                self._next[i], self._seeded[i] = random().integers(2**62), True
+            if index is not None:
+                self._next[i] = np.broadcast_to(index, len(seeds))[i]
+
+    def reset(self, which: NDArray[np.bool_] | None = None) -> None:
+        """Begins the marked episodes anew, or all; call `seed` before the first time, and `observe` afterwards."""
+        mask = np.ones(self.instances, np.bool_) if which is None else np.ascontiguousarray(which, np.bool_)
+        if not mask.any():
+            return
+        self.env.reset(
+            mask, self._seeds, self._next, self.stream, starts=self._starts, targets=self._targets, places=self._places,
+            deaths=self._deaths,
+        )
+        self._next[mask] += np.uint64(1)
+        for flags in (self.terminated, self.truncated):
+            flags[mask] = False
+        self.begun[mask] = True
+        self.ticks[mask] = 0
+        self.rewards[mask] = 0.0
+        for i in np.flatnonzero(mask):
+            self._scale[i] = None
+
+    def step(self, actions: ArrayLike) -> None:
+        """One tick; call `observe` afterwards. Actions are cut to [-1, 1]. Episodes that are over stay as they are, at no reward."""
+        if not self.begun.all():
+            raise RuntimeError("an episode has not begun; call reset() before the first step().")
+        given = np.asarray(actions)
+        if given.shape != self._actions.shape:
+            if given.size != self._actions.size:
+                raise ValueError(f"actions of shape {given.shape} do not fit; give them the shape {self._actions.shape}.")
+            given = given.reshape(self._actions.shape)
+        np.clip(given, -1.0, 1.0, out=self._actions, casting="same_kind")
+        before = self.over
+        self.env.step(self._actions)
+        self.env.cost(self._cost)
+        self.env.done(self._done)
+        self.env.diverged(self.terminated)
+        self.env.ticks(self.ticks)
+        np.logical_and(self._done, ~self.terminated, out=self.truncated)
+        np.negative(self._cost, out=self.rewards)
+        if self.terminated.any():
+            self.rewards[self.terminated] = self._diverged_reward
+        if before.any():
+            self.rewards[before] = 0.0
+
+    def observe(self) -> NDArray[Any]:
+        """What is seen now: the buffer `observations`, written anew. Of a diverged episode only finite numbers are left."""
+        if self.observation == "local":
+            self.env.observe(self.observations)
+        else:
+            self.env.observe_global(self.observations)
+        self._tidy(self.observations)
+        return self.observations
+
+    def observe_global(self) -> NDArray[Any]:
+        """Field, target, positions and strengths, [instances, width_global], in a new array."""
+        out = np.zeros((self.instances, self.env.width_global), self.dtype)
+        self.env.observe_global(out)
+        self._tidy(out)
+        return out
+
+    def _tidy(self, array: NDArray[Any]) -> None:
+        if self.terminated.any():
+            array[self.terminated] = np.nan_to_num(array[self.terminated], nan=0.0, posinf=0.0, neginf=0.0)
+
+    def info(self, i: int) -> dict[str, Any]:
+        """Of an instance: "tick"; once its episode is over also "score", "measures" (the first is the score) and "diverged". The score of
+        a diverged episode is infinite."""
+        info: dict[str, Any] = {"tick": int(self.ticks[i])}
+        if self.terminated[i] or self.truncated[i]:
+            measured = self.measured()[i]
+            info["score"] = float(measured[0])
+            info["measures"] = dict(zip(self.measures, measured.tolist(), strict=True))
+            info["diverged"] = bool(self.terminated[i])
+        return info
+
+    def infos(self, which: NDArray[np.bool_]) -> dict[str, Any]:
+        """The same of all marked instances, in the form of Gymnasium's vector environments: arrays, and beside each, whose entries count."""
+        if not which.any():
+            return {}
+        out: dict[str, Any] = {"tick": np.where(which, self.ticks, 0), "_tick": which.copy()}
+        over = which & self.over
+        if over.any():
+            measured = np.where(over[:, None], self.measured(), 0.0)
+            each: dict[str, Any] = {}
+            for name, column in zip(self.measures, measured.T, strict=True):
+                each[name], each["_" + name] = column.copy(), over.copy()
+            out |= {"score": measured[:, 0].copy(), "_score": over.copy(), "measures": each, "_measures": over.copy()}
+            out |= {"diverged": over & self.terminated, "_diverged": over.copy()}
+        return out
+
+    def measured(self) -> NDArray[np.float64]:
+        """What was measured, [instances, measures]. Of diverged episodes the score is infinite and the rest unknown."""
+        self.env.measures(self._measured)
+        if self.terminated.any():
+            self._measured[self.terminated] = np.nan
+            self._measured[self.terminated, 0] = np.inf
+        return self._measured
+
+    def fields(self) -> NDArray[Any]:
+        """The fields now, [instances, nodes…]."""
+        return self._read(self.env.fields, tuple(self.problem.nodes))
+
+    def targets(self) -> NDArray[Any]:
+        """The fields to be reached, [instances, nodes…]."""
+        return self._read(self.env.targets, tuple(self.problem.nodes))
+
+    def positions(self) -> NDArray[Any]:
+        """Where agents are, [instances, agents, d]."""
+        return self._read(self.env.positions, (self.agents, len(self.problem.nodes)))
+
+    def strength(self) -> NDArray[Any]:
+        """0 for agents that are dead, [instances, agents]."""
+        return self._read(self.env.strength, (self.agents,))
+
+    def _read(self, read: Callable[[NDArray[Any]], None], shape: tuple[int, ...]) -> NDArray[Any]:
+        out = np.zeros((self.instances, *shape), self.dtype)
+        read(out)
+        return out
+
+    def render(self, i: int) -> NDArray[np.uint8]:
+        """An image of an instance, (height, width, 3)."""
+        from .render import frame
+
+        if not self.begun[i]:
+            raise RuntimeError("there is nothing to draw yet; call reset() before render().")
+        field, target = self.fields()[i], self.targets()[i]
+        if self._scale[i] is None:
+            # Held for the episode: films do not flicker.
+            self._scale[i] = max(float(np.abs(np.nan_to_num([field, target])).max()), 1e-12)
+        return frame(self.problem, field, target, self.positions()[i], self.strength()[i], int(self.ticks[i]), self._scale[i] or 1.0)
+
+
+class Instance:
+    """One episode of a batch, for whoever looks at them one by one."""
+
+    def __init__(self, batch: Batch, i: int) -> None:
+        self._batch, self._i = batch, i
+
+    @property
+    def field(self) -> NDArray[Any]:
+        """The field now."""
+        return np.asarray(self._batch.fields()[self._i])
+
+    @property
+    def target(self) -> NDArray[Any]:
+        """The field to be reached."""
+        return np.asarray(self._batch.targets()[self._i])
+
+    @property
+    def positions(self) -> NDArray[Any]:
+        """Where agents are, (agents, d)."""
+        return np.asarray(self._batch.positions()[self._i])
+
+    @property
+    def strength(self) -> NDArray[Any]:
+        """0 for agents that are dead."""
+        return np.asarray(self._batch.strength()[self._i])
+
+    @property
+    def tick(self) -> int:
+        """Ticks made."""
+        return int(self._batch.ticks[self._i])
+
+    def kill(self, agent: int) -> None:
+        """From the next tick on this agent does nothing."""
+        if not 0 <= agent < self._batch.agents:
+            raise ValueError(f"there is no agent {agent}; take one from 0 to {self._batch.agents - 1}.")
+        self._batch.env.set_strength(self._i, agent, 0.0)
+
+    def render(self) -> NDArray[np.uint8]:
+        """An image."""
+        return self._batch.render(self._i)
+
+
+def _again(arguments: dict[str, Any]) -> Batch:
+    return Batch(**arguments)
