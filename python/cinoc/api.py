@@ -1,0 +1,133 @@
+"""What one calls first: list, train, evaluate."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from os import PathLike
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from cinoc import _native, fields
+from cinoc.policy import Policy, load
+from cinoc.problem import Problem, engine, overlay
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def list() -> pd.DataFrame:
+    """The problems: name, what it is about, and whether a trained model comes with the package."""
+    import pandas as pd
+
+    models = _native.models()
+    return pd.DataFrame([(name, about, name in models) for name, about in _native.problems()], columns=["name", "about", "model"])
+
+
+class Trained(NamedTuple):
+    """What training gives: `policy, history = cinoc.train("heat1d")`."""
+
+    policy: Policy
+    history: pd.DataFrame
+
+
+def train(
+    problem: str | PathLike[str] | Problem,
+    *,
+    agents: int | None = None,
+    set: Mapping[str, object] | None = None,
+    preset: str = "tuned",
+    updates: int | None = None,
+    seed: int = 0,
+    out: str | PathLike[str] | None = None,
+    resume: bool = False,
+    progress: bool = True,
+    threads: int = 0,
+    dtype: DTypeLike = "float32",
+) -> Trained:
+    """Trains a policy. Gives the one that did best on validation, and a row of numbers per update of this call.
+
+    `out`: a run folder, as of `cinoc train --out`: checkpoints, models, metrics. With it Ctrl-C saves before it stops, and `resume=True` goes on to
+    the same bits. Without it everything is in memory only. `updates`: how many, instead of the recipe's. `threads`: 0 takes every core.
+    """
+    if isinstance(problem, Problem):
+        set, preset, dtype = {**problem.chosen, **(set or {})}, problem.preset, problem.dtype
+        problem = problem.name
+    chosen = overlay(set, swarm__agents=agents, train__updates=updates)
+    where = None if out is None else str(out)
+    run = engine(dtype).Training(str(problem), preset, chosen, seed, where, resume, threads)
+    rows: Any = []
+    bar = _bar(run, str(problem), progress)
+    try:
+        while not run.finished:
+            rows.append(run.step())
+            bar.set_postfix(cost=f"{rows[-1]['cost']:.3g}", refresh=False)
+            bar.update()
+    except KeyboardInterrupt:
+        if where is None:
+            raise KeyboardInterrupt(f"stopped after update {run.update} of {run.updates}; nothing is kept, as no folder was given (out=…)") from None
+        run.save()
+        raise KeyboardInterrupt(
+            f"stopped after update {run.update} of {run.updates} and saved in {where}; the same call with resume=True goes on"
+        ) from None
+    finally:
+        bar.close()
+    if where is not None:
+        run.save()
+    import pandas as pd
+
+    return Trained(Policy(run.policy()), pd.DataFrame(rows).set_index("update") if rows else pd.DataFrame())
+
+
+def _bar(run: Any, name: str, progress: bool) -> Any:
+    from tqdm.auto import tqdm
+
+    return tqdm(total=run.updates, initial=run.update, desc=name, unit="update", disable=not progress)
+
+
+def evaluate(
+    policy: Policy | str | PathLike[str],
+    agents: int | Iterable[int] | None = None,
+    instances: int = 40,
+    seed: int = 3000,
+    fail: float = 0.0,
+    fail_at: float = 0.5,
+    start: fields.Field | None = None,
+    target: fields.Field | None = None,
+    threads: int = 0,
+) -> pd.DataFrame:
+    """Scores on held-out instances, a row per number of agents, beside those of the same instances left alone.
+
+    `fail`: share of the agents that die, at the share `fail_at` of the ticks up to the score. `start`, `target`: fields of one's own, one after
+    the other. `ratio` is the mean score over the mean uncontrolled score, between `ratio_low` and `ratio_high` by bootstrap. The score of every
+    instance is in `.attrs["scores"]`, by number of agents.
+    """
+    import pandas as pd
+
+    policy = policy if isinstance(policy, Policy) else load(policy)
+    problem = policy.problem
+    swarms = [problem.agents] if agents is None else [agents] if isinstance(agents, (int, np.integer)) else [*agents]
+    starts = None if start is None else fields.fields(problem, start, "start")
+    targets = None if target is None else fields.fields(problem, target, "target")
+    rows, scores = [], {}
+    for count in swarms:
+        text = engine(problem.dtype).evaluate(policy.native, int(count), instances, seed, fail, fail_at, threads, starts, targets)
+        row = json.loads(text)
+        rows.append(_row(row))
+        scores[int(count)] = np.array(row.get("scores", []), float)
+    table = pd.DataFrame(rows)
+    table.attrs["scores"] = scores
+    return table
+
+
+def _row(row: dict[str, Any]) -> dict[str, Any]:
+    """A line of `cinoc eval --json` as flat columns."""
+    low, high = row["ratio_95"]
+    flat = {key: row[key] for key in ("problem", "agents", "instances", "seed", "fail", "dead")}
+    flat |= {key: float(value) for key, value in row["score"].items()}
+    flat |= {"uncontrolled": float(row["uncontrolled"]["mean"]), "ratio": float(row["ratio"])}
+    flat |= {"ratio_low": float(low), "ratio_high": float(high), "ratio_median": float(row["ratio_median"])}
+    flat |= {"effort": float(row["effort"]), "diverged": row["diverged"]}
+    return flat | {name: float(value) for name, value in row["measures"].items()}

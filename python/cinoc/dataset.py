@@ -1,0 +1,200 @@
+"""Episodes as named arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cinoc import fields
+from cinoc._native import CinocError
+from cinoc.policy import Policy, load
+from cinoc.problem import Array, Problem
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+
+def rollout(
+    who: Policy | Problem | str | PathLike[str],
+    actions: Any = None,
+    *,
+    seed: int = 3000,
+    index: int | Sequence[int] = 0,
+    agents: int | None = None,
+    start: fields.Field | None = None,
+    target: fields.Field | None = None,
+    places: Any = None,
+    deaths: fields.Deaths | None = None,
+    ticks: int | None = None,
+) -> xr.Dataset:
+    """An episode, or several: field, target, positions, actions, who lives, cost.
+
+    `who`: a policy (or its name), or a problem. A problem is driven by `actions`: an array [ticks, agents, k] or [ticks, n, agents, k] in the units
+    of the problem, or a function from observations [n, agents, width] to actions [n, agents, k] within [-1, 1]; without, nobody acts.
+
+    Instances are those held out: `index` of `seed`, one or a list. Instead of what is drawn one may give `start` and `target` (numbers for each node,
+    a function of x or of x and y, or a .npy file; in the plane also a picture), `places` [agents, axes], and `deaths`, pairs (tick, agent). Several
+    fields are as many instances. More `ticks` than the problem has make it longer.
+    """
+    policy = who if isinstance(who, Policy) else None if isinstance(who, Problem) else load(who)
+    problem = who if isinstance(who, Problem) else policy.problem if policy else None
+    assert problem is not None
+    if policy and actions is not None:
+        raise CinocError("a policy decides by itself; give a problem where you give actions, like policy.problem")
+    if ticks is not None and ticks > problem.ticks:
+        longer = {"physics.ticks": ticks}
+        policy, problem = (policy.change(longer), problem) if policy else (None, problem.change(longer))
+        problem = policy.problem if policy else problem
+    agents = _agents(problem, agents, places)
+    indices, given = _beginning(problem, index, agents, start, target, places, deaths)
+    episodes = _Episodes(problem, agents, indices, seed, given, problem.ticks if ticks is None else ticks)
+    episodes.run(policy, _drive(problem, actions, episodes))
+    return episodes.dataset(seed, policy)
+
+
+def _agents(problem: Problem, agents: int | None, places: Any) -> int:
+    if agents is None and places is not None and np.ndim(places) > 0:
+        shape = np.shape(places)
+        agents = shape[-2] if len(shape) > 1 and shape[-1] == problem.dimensions else shape[-1]
+    return problem.agents if agents is None else int(agents)
+
+
+def _beginning(problem: Problem, index: Any, agents: int, start: Any, target: Any, places: Any, deaths: Any) -> tuple[Any, Any]:
+    own = {
+        "starts": None if start is None else fields.fields(problem, start, "start"),
+        "targets": None if target is None else fields.fields(problem, target, "target"),
+        "places": None if places is None else fields.places(problem, places, agents),
+    }
+    n = max([1] + [len(array) for array in own.values() if array is not None])
+    indices = np.atleast_1d(np.asarray(index, np.uint64))
+    if len(indices) == 1 and n > 1:
+        indices = indices[0] + np.arange(n, dtype=np.uint64)
+    given: dict[str, Any] = {key: fields.batch(array, len(indices), {"starts": "start", "targets": "target"}.get(key, key)) for key, array in own.items()}
+    given["deaths"] = fields.deaths(deaths, len(indices), agents)
+    return indices, given
+
+
+class _Episodes:
+    """Arrays that are filled tick by tick."""
+
+    def __init__(self, problem: Problem, agents: int, indices: Array, seed: int, given: dict[str, Any], ticks: int) -> None:
+        n, width = len(indices), len(problem.components)
+        self.problem, self.indices, self.agents, self.ticks = problem, indices, agents, ticks
+        self.env = problem.env(n, agents)
+        self.env.reset(np.ones(n, bool), np.full(n, seed, np.uint64), indices, "test", **given)
+
+        def room(*shape: int) -> Array:
+            return np.zeros(shape, problem.dtype)
+
+        self.z, self.xi = room(ticks + 1, n, *problem.nodes), room(ticks + 1, n, agents, problem.dimensions)
+        self.action, self.strength = room(ticks, n, agents, width), room(ticks + 1, n, agents)
+        self.target, self.cost = room(n, *problem.nodes), np.zeros((ticks, n))
+
+    def run(self, policy: Policy | None, drive: Callable[[int], Array]) -> None:
+        self.env.targets(self.target)
+        for tick in range(self.ticks + 1):
+            if tick > 0:
+                if policy:
+                    self.env.step_policy(policy.native)
+                else:
+                    self.env.step(drive(tick - 1))
+                self.env.actions(self.action[tick - 1])
+                self.env.cost(self.cost[tick - 1])
+            self.env.fields(self.z[tick])
+            self.env.positions(self.xi[tick])
+            self.env.strength(self.strength[tick])
+
+    def observation(self) -> Array:
+        seen = np.zeros((len(self.indices), self.agents, self.env.width), self.problem.dtype)
+        self.env.observe(seen)
+        return seen
+
+    def scores(self) -> tuple[Array, Array]:
+        n = len(self.indices)
+        measures, diverged = np.zeros((n, len(self.problem.measures))), np.zeros(n, bool)
+        self.env.measures(measures)
+        self.env.diverged(diverged)
+        score = measures[:, 0] if self.ticks >= self.problem.scored_at else np.full(n, np.nan)
+        return np.where(diverged, np.inf, score), diverged
+
+    def dataset(self, seed: int, policy: Policy | None) -> xr.Dataset:
+        import xarray as xr
+
+        import cinoc
+
+        problem, space = self.problem, self.problem.axes
+        score, diverged = self.scores()
+        times = np.arange(self.ticks + 1) * problem.tick_time
+        error = np.square(self.z - self.target, dtype=np.float64).reshape(*self.z.shape[:2], -1).mean(-1)
+        aim = "mean-square error" if problem.has_target else "mean square of the field"
+
+        def named(dims: Sequence[str], values: Array, name: str, **more: Any) -> tuple[Any, ...]:
+            return (*dims,), values, {"long_name": name, "units": "1", **more}
+
+        def each(array: Array) -> Array:
+            return np.ascontiguousarray(np.moveaxis(array, 1, 0))
+
+        variables = {
+            "z": named(["instance", "time", *space], each(self.z), "field"),
+            "target": named(["instance", *space], self.target, "field to be reached"),
+            "xi": named(["instance", "time", "agent", "axis"], each(self.xi), "position of an agent"),
+            "action": named(["instance", "decision", "agent", "component"], each(self.action), "action as it was carried out"),
+            "alive": named(["instance", "time", "agent"], each(self.strength) > 0, "whether an agent is alive"),
+            "cost": named(["instance", "decision"], self.cost.T.copy(), "cost of a tick; they add up to that of the episode"),
+            "error": named(["instance", "time"], error.T.copy(), aim),
+            "score": named(["instance"], score, f"score ({problem.measures[0]})"),
+            "diverged": named(["instance"], diverged, "whether a number was no longer finite"),
+        }
+        discs = problem.discs()
+        if discs:
+            variables["discs"] = named(["disc", "part"], np.array(discs), "discs that agents keep out of: x, y, radius")
+        coordinates: dict[str, Any] = {axis: named([axis], nodes, axis) for axis, nodes in problem.coordinates.items()}
+        coordinates |= {
+            "instance": (("instance",), self.indices.astype(np.int64), {"long_name": "number of the instance"}),
+            "time": named(["time"], times, "time"),
+            "decision": named(["decision"], times[:-1], "time at which a decision is taken"),
+            "agent": (("agent",), np.arange(self.agents), {"long_name": "agent"}),
+            "axis": (("axis",), [*space], {"long_name": "axis of space"}),
+            "component": (("component",), problem.components, {"long_name": "number of an action"}),
+        }
+        attributes = {
+            "title": f"{problem.name}, {self.agents} agents",
+            "problem": problem.name,
+            "control": "policy" if policy else "actions",
+            "settings": problem.config,
+            "seed": int(seed),
+            "score": float(score.mean()),
+            "periodic": int(problem.periodic),
+            "has_target": int(problem.has_target),
+            "version": cinoc.__version__,
+        }
+        return xr.Dataset(variables, coordinates, attributes)
+
+
+def _drive(problem: Problem, actions: Any, episodes: _Episodes) -> Callable[[int], Array]:
+    """From the number of a tick to actions within [-1, 1]."""
+    shape = (len(episodes.indices), episodes.agents, len(problem.components))
+    if actions is None:
+        nothing = np.zeros(shape, problem.dtype)
+        return lambda tick: nothing
+    if callable(actions):
+
+        def ask(tick: int) -> Array:
+            answer = np.ascontiguousarray(actions(episodes.observation()), problem.dtype)
+            if answer.shape != shape:
+                raise CinocError(f"your function gave actions of shape {answer.shape}, but {shape} is needed: instances, agents, numbers of an action")
+            return answer
+
+        return ask
+    given = np.asarray(actions, problem.dtype)
+    given = given[:, None] if given.ndim == 3 else given
+    if given.ndim != 4 or given.shape[0] < episodes.ticks or given.shape[2:] != shape[1:] or given.shape[1] not in (1, shape[0]):
+        one = (episodes.ticks, *shape[1:])
+        raise CinocError(
+            f"actions have shape {np.shape(actions)}, but {one} is needed: ticks, agents, numbers of an action; or {(one[0], *shape)} with instances"
+        )
+    units = np.ascontiguousarray(np.broadcast_to(given, (len(given), *shape)) / problem.limits)
+    return lambda tick: units[tick]

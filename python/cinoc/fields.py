@@ -1,0 +1,103 @@
+"""Fields, positions and deaths of one's own, checked against what a problem needs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any, Union
+
+import numpy as np
+
+from cinoc._native import CinocError
+from cinoc.problem import Array, Problem
+
+# Numbers, a function of the coordinates, or a file (.npy; in the plane also .png).
+Field = Union[Array, Sequence[Any], Callable[..., Any], str, "PathLike[str]"]
+Deaths = Sequence[Any]
+
+
+def fields(problem: Problem, given: Field, what: str) -> Array:
+    """Fields [n, nodes…] from one field, several, a function of x (and y), or a file."""
+    if callable(given):
+        grid = np.meshgrid(*problem.coordinates.values(), indexing="ij")
+        given = np.broadcast_to(given(*grid), problem.nodes)
+    elif isinstance(given, (str, PathLike)):
+        given = read(problem, Path(given), what)
+    return _shaped(given, problem.nodes, what, f"{problem.name} needs", "a number for each node", problem)
+
+
+def places(problem: Problem, given: Any, agents: int) -> Array:
+    """Positions [n, agents, axes]."""
+    shape = (agents, problem.dimensions)
+    given = np.asarray(given)
+    if problem.dimensions == 1 and given.shape[-1:] == (agents,) and given.shape[-2:] != shape:
+        given = given[..., None]
+    return _shaped(given, shape, "places", f"{agents} agents of {problem.name} need", "coordinates of each agent", problem)
+
+
+def _shaped(given: Any, shape: tuple[int, ...], what: str, who: str, why: str, problem: Problem) -> Array:
+    try:
+        array = np.asarray(given, problem.dtype)
+    except (TypeError, ValueError):
+        raise CinocError(f"{what} cannot be read as numbers; {who} an array of shape {shape}") from None
+    if array.shape == shape:
+        array = array[None]
+    if array.shape[1:] != shape or array.ndim != len(shape) + 1:
+        several = "(n, " + str(shape)[1:]
+        several = several.replace(",)", ")")
+        raise CinocError(f"{what} has shape {array.shape}, but {who} {shape}: {why}, or {several} for n instances")
+    return np.ascontiguousarray(array)
+
+
+def batch(array: Array | None, n: int, what: str) -> Array | None:
+    """As many as there are instances: one is taken for all."""
+    if array is None or len(array) == n:
+        return array
+    if len(array) == 1:
+        return np.repeat(array, n, axis=0)
+    raise CinocError(f"{what} is given for {len(array)} instances, but there are {n}; give one for all, or {n}")
+
+
+def deaths(given: Deaths | None, n: int, agents: int) -> list[list[tuple[int, int]]] | None:
+    """(tick, agent) pairs of each instance, from those of all or of each."""
+    if given is None:
+        return None
+    flat = len(given) == 0 or np.ndim(given[0]) == 1
+    try:
+        each = [[(int(tick), int(agent)) for tick, agent in one] for one in ([given] * n if flat else given)]
+    except (TypeError, ValueError):
+        raise CinocError("deaths are pairs (tick, agent), like [(150, 0), (150, 3)], or a list of such lists") from None
+    if len(each) != n:
+        raise CinocError(f"deaths are given for {len(each)} instances, but there are {n}")
+    for tick, agent in sum(each, []):
+        if tick < 0 or not 0 <= agent < agents:
+            raise CinocError(f"agent {agent} dies at tick {tick}, but ticks count from 0 and agents from 0 to {agents - 1}")
+    return each
+
+
+def read(problem: Problem, path: Path, what: str) -> Array:
+    """A field from a file: numbers of a .npy, or the grey levels (0 to 1) of a picture of the plane, brought to the grid."""
+    if not path.exists():
+        raise CinocError(f"{what} should be read from {path}, but there is no such file")
+    if path.suffix == ".npy":
+        return np.asarray(np.load(path))
+    if problem.dimensions != 2:
+        raise CinocError(f"{what} is a picture, but {problem.name} lives on a line; give numbers, a function of x, or a .npy file")
+    from matplotlib.image import imread
+
+    image = np.asarray(imread(path), np.float64)
+    if image.ndim == 3:
+        image = image[..., :3].mean(-1)
+    if image.max() > 1.0:
+        image = image / 255.0
+    # Rows of a picture go down, y goes up.
+    image = image[::-1].T
+    for axis, count in enumerate(problem.nodes):
+        size = image.shape[axis]
+        at = np.linspace(0.0, size - 1.0, count)
+        low = np.minimum(at.astype(int), max(size - 2, 0))
+        part = (at - low).reshape([-1 if a == axis else 1 for a in range(2)])
+        high = np.minimum(low + 1, size - 1)
+        image = (1.0 - part) * image.take(low, axis) + part * image.take(high, axis)
+    return image

@@ -1,0 +1,178 @@
+"""Problems: an equation, its agents, and what is wanted of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from os import PathLike
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from cinoc import _native
+from cinoc._native import CinocError
+
+Array = NDArray[Any]
+
+
+def engine(dtype: DTypeLike) -> Any:
+    """The engine of a precision."""
+    name = np.dtype(dtype).name
+    if name not in ("float32", "float64"):
+        raise CinocError(f"dtype is {name}, but the engine knows float32 and float64; take one of them")
+    return _native.f32 if name == "float32" else _native.f64
+
+
+def toml(value: object) -> str:
+    """A Python value as TOML writes it."""
+    if isinstance(value, (np.generic, np.ndarray)):
+        value = value.tolist()
+    if isinstance(value, (bool, int, float)):
+        return str(value).lower()
+    if isinstance(value, (str, PathLike)):
+        return json.dumps(str(value), ensure_ascii=False)
+    if isinstance(value, Sequence):
+        return "[" + ", ".join(toml(part) for part in value) + "]"
+    raise CinocError(f"{value!r} cannot be a setting; give a number, True or False, a string, or a list of these")
+
+
+def overlay(settings: Mapping[str, object] | None, **more: object) -> dict[str, str]:
+    """Settings as TOML text; `more` are those with a name of their own, left out where None."""
+    every = {**(settings or {}), **{key.replace("__", "."): value for key, value in more.items() if value is not None}}
+    return {key: toml(value) for key, value in every.items()}
+
+
+def read_settings(config: str) -> dict[str, Any]:
+    """The engine's TOML (plain sections, one value per line) as nested dictionaries."""
+    top: dict[str, Any] = {}
+    here = top
+    for line in map(str.strip, config.splitlines()):
+        if line.startswith("["):
+            here = top.setdefault(line.strip("[] "), {})
+        elif "=" in line and not line.startswith("#"):
+            key, value = line.split("=", 1)
+            here[key.strip()] = json.loads(value)
+    return top
+
+
+class Instance(NamedTuple):
+    """Where an episode begins and where it should end."""
+
+    start: Array
+    target: Array
+
+
+class Problem:
+    """An equation with its agents and its aim. Made by `cinoc.make`; `policy.problem` is one too."""
+
+    def __init__(self, native: Any, preset: str = "tuned", chosen: Mapping[str, object] | None = None) -> None:
+        self.native = native
+        self.preset = preset
+        self.chosen = dict(chosen or {})
+        self.dtype: np.dtype[Any] = native.places(1).dtype
+
+    name: str = property(lambda self: self.native.name)  # type: ignore[assignment]
+    agents: int = property(lambda self: self.native.agents)  # type: ignore[assignment]
+    ticks: int = property(lambda self: self.native.ticks)  # type: ignore[assignment]
+    tick_time: float = property(lambda self: self.native.tick_time)  # type: ignore[assignment]
+    periodic: bool = property(lambda self: self.native.periodic)  # type: ignore[assignment]
+    moves: bool = property(lambda self: self.native.moves)  # type: ignore[assignment]
+    has_target: bool = property(lambda self: self.native.has_target)  # type: ignore[assignment]
+    scored_at: int = property(lambda self: self.native.scored_at)  # type: ignore[assignment]
+    config: str = property(lambda self: self.native.config)  # type: ignore[assignment]
+
+    @property
+    def nodes(self) -> tuple[int, ...]:
+        """Shape of a field: nodes along x, or along x and y."""
+        return tuple(self.native.nodes)
+
+    @property
+    def lengths(self) -> tuple[float, ...]:
+        """Lengths of the domain along its axes."""
+        return tuple(self.native.lengths)
+
+    @property
+    def dimensions(self) -> int:
+        """Of space."""
+        return len(self.nodes)
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        """Names of the axes of space."""
+        return ("x", "y", "z")[: self.dimensions]
+
+    @property
+    def coordinates(self) -> dict[str, NDArray[np.float64]]:
+        """Where the nodes lie along each axis."""
+        return {name: np.asarray(self.native.nodes_along(axis)) for axis, name in enumerate(self.axes)}
+
+    @property
+    def limits(self) -> Array:
+        """Largest magnitude of each number of an action, in the units of the problem."""
+        return np.asarray(self.native.limits, self.dtype)
+
+    @property
+    def components(self) -> list[str]:
+        """What the numbers of an action are."""
+        width, d = self.native.action_width, self.dimensions
+        velocities = [f"velocity_{axis}" for axis in self.axes] if self.moves else []
+        return (["push"] + velocities if width == len(velocities) + 1 else velocities)[:width] if d else []
+
+    @property
+    def terms(self) -> list[str]:
+        """Terms of the cost."""
+        return [*self.native.terms]
+
+    @property
+    def measures(self) -> list[str]:
+        """What is measured; the first is the score."""
+        return [*self.native.measures]
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Every setting: `problem.settings["physics"]["ticks"]`."""
+        return read_settings(self.config)
+
+    def draw(self, seed: int = 3000, index: int = 0, stream: str = "test") -> Instance:
+        """Start and target of an instance. Streams: "train", "validation", "test". States of chaotic problems come from free runs, which take a while the first time."""
+        return Instance(*self.native.draw(seed, index, stream))
+
+    def places(self, agents: int | None = None) -> Array:
+        """Where agents start, [agents, axes]."""
+        return np.asarray(self.native.places(self.agents if agents is None else agents))
+
+    def discs(self, tick: int = 0) -> list[tuple[float, float, float]]:
+        """Discs (x, y, radius) that agents keep out of."""
+        return [*self.native.discs(tick)]
+
+    def env(self, instances: int = 1, agents: int | None = None, threads: int = 1) -> Any:
+        """Episodes side by side, without a framework around them (`cinoc.envs` has those); its methods fill arrays that you give."""
+        return engine(self.dtype).Env(self.native, instances, agents, threads)
+
+    def change(self, set: Mapping[str, object]) -> Problem:
+        """The same problem with other settings."""
+        return make(self.name, set={**self.chosen, **set}, preset=self.preset, dtype=self.dtype)
+
+    def __repr__(self) -> str:
+        size = " × ".join(map(str, self.nodes))
+        kind = "mobile agents" if self.moves else "agents in place"
+        end = self.ticks * self.tick_time
+        return f"<cinoc problem {self.name}: {size} nodes, {self.agents} {kind}, {self.ticks} ticks (time {end:g}), {self.dtype.name}>"
+
+
+def make(
+    problem: str | PathLike[str],
+    agents: int | None = None,
+    set: Mapping[str, object] | None = None,
+    preset: str = "tuned",
+    dtype: DTypeLike = "float32",
+) -> Problem:
+    """A problem by its name, or from a TOML file.
+
+    `agents`: how many there are. `set`: other settings, like {"physics.ticks": 50}; `cinoc.make("heat1d").config` has all of them.
+    `preset`: "tuned" or "paper". `dtype`: "float32", or "float64" for derivatives that are to be checked.
+    """
+    chosen = {**(set or {}), **({} if agents is None else {"swarm.agents": agents})}
+    native = engine(dtype).Problem(str(problem), preset, overlay(chosen))
+    return Problem(native, preset, chosen)
