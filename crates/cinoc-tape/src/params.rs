@@ -80,6 +80,26 @@ impl Params {
         self.pieces.iter().find(|p| p.name == name).map(|p| &vector[p.start..p.start + p.shape.count()])
     }
 
+    /// The pieces of a vector laid out like the parameters, one after the other without gaps.
+    pub fn dense(&self, vector: &[Real]) -> Vec<Real> {
+        self.pieces.iter().flat_map(|p| &vector[p.start..p.start + p.shape.count()]).copied().collect()
+    }
+
+    /// Sets all parameters, given one after the other without gaps.
+    ///
+    /// # Panics
+    /// Unless there are as many as [`count`](Self::count) says.
+    pub fn fill(&mut self, values: &[Real]) {
+        assert_eq!(values.len(), self.count(), "a number for each parameter");
+        let mut rest = values;
+        for Piece { shape, start, .. } in &self.pieces {
+            let (now, after) = rest.split_at(shape.count());
+            self.values[*start..start + shape.count()].copy_from_slice(now);
+            rest = after;
+        }
+        self.refresh();
+    }
+
     /// Sets piece `name`; false if there is none of that name and size.
     pub fn set(&mut self, name: &str, values: &[Real]) -> bool {
         let Some(p) = self.pieces.iter().find(|p| p.name == name && p.shape.count() == values.len()) else { return false };

@@ -120,9 +120,14 @@ fn number<S: Serializer>(x: &f64, serializer: S) -> Result<S::Ok, S::Error> {
     }
 }
 
+#[derive(Serialize)]
+struct Number(#[serde(serialize_with = "number")] f64);
+
+fn list<S: Serializer>(all: &[f64], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(all.iter().map(|x| Number(*x)))
+}
+
 fn numbers<S: Serializer>(all: &BTreeMap<&'static str, f64>, serializer: S) -> Result<S::Ok, S::Error> {
-    #[derive(Serialize)]
-    struct Number(#[serde(serialize_with = "number")] f64);
     serializer.collect_map(all.iter().map(|(name, x)| (name, Number(*x))))
 }
 
@@ -202,6 +207,27 @@ pub struct Report {
     pub measures: BTreeMap<&'static str, f64>,
     /// How many episodes diverged. They are in every mean, with the worst score there is.
     pub diverged: usize,
+}
+
+/// A row of a report with the scores that it is made of.
+#[derive(Clone, Debug, Serialize)]
+pub struct Detailed {
+    /// The row.
+    #[serde(flatten)]
+    pub report: Report,
+    /// The score of each instance.
+    #[serde(serialize_with = "list")]
+    pub scores: Vec<f64>,
+    /// The score of each, left alone.
+    #[serde(serialize_with = "list")]
+    pub uncontrolled_scores: Vec<f64>,
+}
+
+impl Detailed {
+    /// Of the scores under control, and of those without.
+    pub fn new(report: Report, controlled: &Scores, free: &Scores) -> Self {
+        Self { report, scores: controlled.scores().collect(), uncontrolled_scores: free.scores().collect() }
+    }
 }
 
 /// From one number to another.

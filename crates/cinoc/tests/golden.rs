@@ -280,7 +280,13 @@ fn convolutional_branch() {
             fusion,
             ..DeepONet::default()
         };
-        let features = Features { patch: Patch::Image { height, width, channels }, shared: false, position: shape[1], signal: 0, signal_from: 0 };
+        let features = Features {
+            patch: Patch::Image { height, width, channels },
+            shared: false,
+            position: shape[1],
+            signal: 0,
+            signal_from: 0,
+        };
         let policy = config.build(&Plant::new(features, 3)).expect("a policy");
         let mut params = policy.init(&mut Rng::new(0, Stream::Init, 0));
         let names: Vec<String> = params.iter().map(|(n, ..)| n.to_owned()).collect();

@@ -5,8 +5,13 @@ use cinoc::policy::{DeepONet, Plant, PolicyDefinition};
 use cinoc::random::{Rng, Stream};
 use cinoc::sense::{Features, Patch};
 
-const IMAGE: Features =
-    Features { patch: Patch::Image { height: 12, width: 12, channels: 3 }, shared: false, position: 16, signal: 0, signal_from: 0 };
+const IMAGE: Features = Features {
+    patch: Patch::Image { height: 12, width: 12, channels: 3 },
+    shared: false,
+    position: 16,
+    signal: 0,
+    signal_from: 0,
+};
 
 fn settings(branch: &[usize], convolutions: &[usize]) -> DeepONet {
     DeepONet { branch: branch.to_vec(), convolutions: convolutions.to_vec(), head: 64, ..DeepONet::default() }
@@ -33,7 +38,13 @@ fn a_branch_on_images() {
 
 #[test]
 fn strides_make_the_branch_smaller() {
-    let field = Features { patch: Patch::Image { height: 64, width: 80, channels: 3 }, shared: true, position: 26, signal: 0, signal_from: 0 };
+    let field = Features {
+        patch: Patch::Image { height: 64, width: 80, channels: 3 },
+        shared: true,
+        position: 26,
+        signal: 0,
+        signal_from: 0,
+    };
     let config = DeepONet { stride: 2, ..settings(&[64], &[16, 32]) };
     let policy = config.build(&Plant::new(field, 2)).expect("a policy");
     let params = policy.init(&mut Rng::new(0, Stream::Init, 0));

@@ -109,6 +109,11 @@ impl Env {
         &self.problem
     }
 
+    /// The threads that episodes are spread over.
+    pub fn threads(&self) -> &Threads {
+        &self.threads
+    }
+
     /// How many episodes there are.
     pub fn instances(&self) -> usize {
         self.cost.len()
@@ -287,12 +292,17 @@ impl Env {
         EnvState(self.shards.iter().map(Shard::episodes).collect())
     }
 
+    /// Whether a snapshot is of an environment of this size.
+    pub fn fits(&self, state: &EnvState) -> bool {
+        self.shards.len() == state.0.len() && self.shards.iter().zip(&state.0).all(|(shard, episodes)| shard.fits(episodes))
+    }
+
     /// Everything as it was then.
     ///
     /// # Panics
     /// If the snapshot is of an environment of another size.
     pub fn restore(&mut self, state: &EnvState) {
-        assert_eq!(self.shards.len(), state.0.len(), "a snapshot of as many episodes");
+        assert!(self.fits(state), "a snapshot of as many episodes");
         self.shards.iter_mut().zip(&state.0).for_each(|(shard, episodes)| shard.set_episodes(episodes));
         self.collect();
     }

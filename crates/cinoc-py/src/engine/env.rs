@@ -1,0 +1,332 @@
+//! Episodes as a thing to step.
+
+use super::policy::{Net, Policy};
+use super::problem::Problem;
+use super::{cinoc, told};
+use crate::arrays::{finite, given, maybe, numbers, numbers_mut, room};
+use crate::fault::{alone, engine, explained, wrong};
+use cinoc::env::EnvState;
+use cinoc::rollout::Beginning;
+use cinoc::threads::Threads;
+use cinoc::{Config, Real};
+use numpy::Element;
+use pyo3::prelude::*;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+/// Episodes of one problem side by side.
+#[pyclass(frozen)]
+pub struct Env {
+    problem: Problem,
+    #[pyo3(get)]
+    instances: usize,
+    #[pyo3(get)]
+    agents: usize,
+    /// Numbers of one agent's observation: its view, features of its position, its strength.
+    #[pyo3(get)]
+    width: usize,
+    /// Numbers of the global observation: field, target, positions, strengths.
+    #[pyo3(get)]
+    width_global: usize,
+    state: Mutex<State>,
+}
+
+struct State {
+    env: cinoc::env::Env,
+    limits: Vec<Real>,
+    /// Actions in the units of the actuators.
+    physical: Vec<Real>,
+    /// The policy of the last step, whose recording holds as long as it is the same.
+    last: Option<Arc<Net>>,
+}
+
+/// Everything that changes while episodes go on.
+#[pyclass(frozen)]
+pub struct Snapshot {
+    state: EnvState,
+    settings: Arc<Config>,
+}
+
+impl Env {
+    fn state(&self) -> PyResult<MutexGuard<'_, State>> {
+        alone(&self.state, "environment")
+    }
+
+    /// Copies a few numbers of each instance into an array of the caller.
+    fn each<T: Element + Copy>(
+        &self,
+        py: Python<'_>,
+        out: &Bound<'_, PyAny>,
+        shape: &[usize],
+        of: impl Fn(&cinoc::env::Env, usize) -> &[T] + Sync,
+    ) -> PyResult<()> {
+        let (state, mut out) = (self.state()?, room::<T>("out", out, shape)?);
+        let (env, out) = (&state.env, numbers_mut(&mut out));
+        let each = out.len() / self.instances;
+        engine(py, || (0..self.instances).for_each(|i| out[i * each..][..each].copy_from_slice(of(env, i))))
+    }
+
+    /// The same with one number of each instance.
+    fn one<T: Element + Copy>(&self, out: &Bound<'_, PyAny>, of: impl Fn(&cinoc::env::Env, usize) -> T) -> PyResult<()> {
+        let (state, mut out) = (self.state()?, room::<T>("out", out, &[self.instances])?);
+        numbers_mut(&mut out).iter_mut().enumerate().for_each(|(i, out)| *out = of(&state.env, i));
+        Ok(())
+    }
+}
+
+#[pymethods]
+impl Env {
+    #[new]
+    #[pyo3(signature = (problem, instances, agents = None, threads = 1, thorough = false))]
+    fn new(
+        py: Python<'_>,
+        problem: &Bound<'_, Problem>,
+        instances: usize,
+        agents: Option<usize>,
+        threads: usize,
+        thorough: bool,
+    ) -> PyResult<Self> {
+        let problem = problem.get().clone();
+        let inner = problem.inner.clone();
+        let agents = agents.unwrap_or(inner.agents);
+        let state = engine(py, || {
+            let env = cinoc::env::Env::new(inner.clone(), instances, agents, Threads::new(threads)?)?.thorough(thorough);
+            let (limits, physical) = (inner.swarm.limits(), vec![0.0; env.actions()]);
+            Ok(State { env, limits, physical, last: None })
+        })?;
+        let state = state.map_err(told)?;
+        let width_global = 2 * problem.inner.stepper.grid().count() + agents * (problem.inner.swarm.dimensions() + 1);
+        Ok(Self { instances, agents, width: state.env.width(), width_global, problem, state: Mutex::new(state) })
+    }
+
+    /// Starts the marked episodes anew: each is the instance of its seed and index, but for what is given.
+    #[pyo3(signature = (which, seeds, indices, stream = "train", starts = None, targets = None, places = None, deaths = None))]
+    fn reset(
+        &self,
+        py: Python<'_>,
+        which: &Bound<'_, PyAny>,
+        seeds: &Bound<'_, PyAny>,
+        indices: &Bound<'_, PyAny>,
+        stream: &str,
+        starts: Option<&Bound<'_, PyAny>>,
+        targets: Option<&Bound<'_, PyAny>>,
+        places: Option<&Bound<'_, PyAny>>,
+        deaths: Option<Vec<Vec<(usize, usize)>>>,
+    ) -> PyResult<()> {
+        let (n, agents, stream) = (self.instances, self.agents, super::stream(stream)?);
+        let which = given::<bool>("which", which, &[Some(n)])?;
+        let [seeds, indices] = [given::<u64>("seeds", seeds, &[Some(n)])?, given::<u64>("indices", indices, &[Some(n)])?];
+        let shape: Vec<_> = self.problem.fields(n).into_iter().map(Some).collect();
+        let starts = maybe::<Real>("starts", starts, &shape)?;
+        let targets = maybe::<Real>("targets", targets, &shape)?;
+        let places = maybe::<Real>("places", places, &[n, agents, self.problem.inner.swarm.dimensions()].map(Some))?;
+        let which = numbers(&which);
+        // Only what is used has to be sound.
+        let part = |array: Option<&'_ [Real]>, what: &str| -> PyResult<()> {
+            let Some(array) = array else { return Ok(()) };
+            let each = array.len() / n;
+            (0..n).filter(|&i| which[i]).try_for_each(|i| finite(&format!("{what} of instance {i}"), &array[i * each..][..each]))
+        };
+        let [starts, targets, places] = [&starts, &targets, &places].map(|array| array.as_ref().map(|array| numbers(array)));
+        part(starts, "the start")?;
+        part(targets, "the target")?;
+        part(places, "the places")?;
+        let deaths = deaths.unwrap_or_default();
+        if !deaths.is_empty() && deaths.len() != n {
+            return Err(wrong(format!("deaths has {} entries, not one for each of {n} instances", deaths.len())));
+        }
+        if let Some((_, agent)) = deaths.iter().flatten().find(|(_, agent)| *agent >= agents) {
+            return Err(wrong(format!("agent {agent} cannot die; agents go from 0 to {}", agents - 1)));
+        }
+        let (seeds, indices) = (numbers(&seeds), numbers(&indices));
+        let (mut state, problem) = (self.state()?, &*self.problem.inner);
+        let state = &mut *state;
+        let begin = |i: usize| {
+            let own = |array: Option<&[Real]>| array.map(|array| array[i * (array.len() / n)..][..array.len() / n].to_vec());
+            let mut beginning = match (own(starts), own(targets)) {
+                (Some(start), Some(target)) => {
+                    let places = problem.swarm.start(agents);
+                    Beginning { start, target, places, deaths: Vec::new(), noise: indices[i] }
+                }
+                (start, target) => {
+                    let drawn = Beginning::drawn(problem, agents, seeds[i], stream, indices[i] as usize);
+                    Beginning { start: start.unwrap_or(drawn.start), target: target.unwrap_or(drawn.target), ..drawn }
+                }
+            };
+            if let Some(mut own) = own(places) {
+                problem.swarm.settle(&mut own);
+                beginning.places = own;
+            }
+            beginning.deaths = deaths.get(i).cloned().unwrap_or_default();
+            beginning
+        };
+        engine(py, || {
+            let chosen: Vec<usize> = (0..n).filter(|&i| which[i]).collect();
+            let mut beginnings = state.env.threads().map(chosen.len(), |k| begin(chosen[k])).into_iter();
+            state.env.reset(which, &mut |_| beginnings.next().expect("one for each mark"));
+        })
+    }
+
+    /// What agents see, [instances, agents, width].
+    fn observe(&self, py: Python<'_>, out: &Bound<'_, PyAny>) -> PyResult<()> {
+        let (mut state, mut out) = (self.state()?, room::<Real>("out", out, &[self.instances, self.agents, self.width])?);
+        let (env, out) = (&mut state.env, numbers_mut(&mut out));
+        engine(py, || env.look(out))
+    }
+
+    /// Everything there is to see, [instances, width_global].
+    fn observe_global(&self, py: Python<'_>, out: &Bound<'_, PyAny>) -> PyResult<()> {
+        let (state, mut out) = (self.state()?, room::<Real>("out", out, &[self.instances, self.width_global])?);
+        let (env, out) = (&state.env, numbers_mut(&mut out));
+        engine(py, || {
+            for (i, out) in out.chunks_exact_mut(self.width_global).enumerate() {
+                let mut rest = out;
+                for part in [env.field(i), env.target(i), env.positions(i), env.strength(i)] {
+                    let (now, after) = rest.split_at_mut(part.len());
+                    now.copy_from_slice(part);
+                    rest = after;
+                }
+            }
+        })
+    }
+
+    /// One tick; actions within [-1, 1] of the limits, [instances, agents, k].
+    fn step(&self, py: Python<'_>, actions: &Bound<'_, PyAny>) -> PyResult<()> {
+        let mut state = self.state()?;
+        let shape = [self.instances, self.agents, state.limits.len()].map(Some);
+        let actions = given::<Real>("actions", actions, &shape)?;
+        let (actions, State { env, limits, physical, .. }) = (numbers(&actions), &mut *state);
+        let sound = engine(py, || {
+            let k = limits.len();
+            let mut sound = true;
+            for (to, from) in physical.chunks_exact_mut(k).zip(actions.chunks_exact(k)) {
+                for c in 0..k {
+                    sound &= !from[c].is_nan();
+                    to[c] = from[c] * limits[c];
+                }
+            }
+            if sound {
+                env.step(physical);
+            }
+            sound
+        })?;
+        if sound { Ok(()) } else { Err(wrong("actions hold NaN; nothing was done")) }
+    }
+
+    /// Ticks driven by a policy.
+    #[pyo3(signature = (policy, ticks = 1))]
+    fn step_policy(&self, py: Python<'_>, policy: &Bound<'_, Policy>, ticks: usize) -> PyResult<()> {
+        let (net, mut state) = (policy.get().net(), self.state()?);
+        let state = &mut *state;
+        net.fits(&self.problem.inner, self.agents, self.instances)?;
+        let mut same = state.last.as_ref().is_some_and(|last| Arc::ptr_eq(last, &net));
+        state.last = Some(net.clone());
+        for _ in 0..ticks {
+            let env = &mut state.env;
+            let stepped = engine(py, || match same {
+                true => env.proceed(&*net.policy, &net.model.params, 1, &mut |_| {}),
+                false => env.run(&*net.policy, &net.model.params, 1, &mut |_| {}),
+            });
+            if stepped.is_err() {
+                state.last = None;
+            }
+            stepped?;
+            same = true;
+            py.check_signals()?;
+        }
+        Ok(())
+    }
+
+    fn cost(&self, out: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.one(out, |env, i| env.last().cost[i])
+    }
+
+    fn done(&self, out: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.one(out, |env, i| env.last().done[i])
+    }
+
+    fn diverged(&self, out: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.one(out, |env, i| env.last().diverged[i])
+    }
+
+    fn ticks(&self, out: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.one(out, |env, i| env.tick(i) as i64)
+    }
+
+    /// [instances, terms]
+    fn terms(&self, out: &Bound<'_, PyAny>) -> PyResult<()> {
+        let (n, count) = (self.instances, self.problem.inner.task.terms().len());
+        let (state, mut out) = (self.state()?, room::<f64>("out", out, &[n, count])?);
+        let terms = state.env.last().terms;
+        numbers_mut(&mut out).iter_mut().enumerate().for_each(|(at, out)| *out = terms[at % count * n + at / count] as f64);
+        Ok(())
+    }
+
+    /// [instances, measures]
+    fn measures(&self, py: Python<'_>, out: &Bound<'_, PyAny>) -> PyResult<()> {
+        let count = self.problem.inner.task.measures().len();
+        self.each(py, out, &[self.instances, count], |env, i| env.measures(i))
+    }
+
+    fn fields(&self, py: Python<'_>, out: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.each(py, out, &self.problem.fields(self.instances), |env, i| env.field(i))
+    }
+
+    fn targets(&self, py: Python<'_>, out: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.each(py, out, &self.problem.fields(self.instances), |env, i| env.target(i))
+    }
+
+    fn positions(&self, py: Python<'_>, out: &Bound<'_, PyAny>) -> PyResult<()> {
+        let shape = [self.instances, self.agents, self.problem.inner.swarm.dimensions()];
+        self.each(py, out, &shape, |env, i| env.positions(i))
+    }
+
+    /// As they were carried out, in physical units.
+    fn actions(&self, py: Python<'_>, out: &Bound<'_, PyAny>) -> PyResult<()> {
+        let shape = [self.instances, self.agents, self.problem.inner.swarm.action_width()];
+        self.each(py, out, &shape, |env, i| env.action(i))
+    }
+
+    fn strength(&self, py: Python<'_>, out: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.each(py, out, &[self.instances, self.agents], |env, i| env.strength(i))
+    }
+
+    /// Changes the strength of an agent from the next tick on; 0 kills it.
+    fn set_strength(&self, instance: usize, agent: usize, strength: f64) -> PyResult<()> {
+        if instance >= self.instances || agent >= self.agents {
+            return Err(wrong(format!(
+                "there is no agent {agent} of instance {instance}; there are {} of {}",
+                self.agents, self.instances
+            )));
+        }
+        if !(0.0..=1e6).contains(&strength) {
+            return Err(wrong(format!("a strength cannot be {strength}; it is 1 in good health, 0 for the dead")));
+        }
+        self.state()?.env.set_strength(instance, agent, strength as Real);
+        Ok(())
+    }
+
+    /// Everything as it is now.
+    fn snapshot(&self, py: Python<'_>) -> PyResult<Snapshot> {
+        let state = self.state()?;
+        let env = &state.env;
+        Ok(Snapshot { state: engine(py, || env.snapshot())?, settings: self.problem.settings.clone() })
+    }
+
+    /// Everything as it was then.
+    fn restore(&self, py: Python<'_>, snapshot: &Bound<'_, PyAny>) -> PyResult<()> {
+        let snapshot =
+            snapshot.cast::<Snapshot>().map_err(|_| wrong("this is no snapshot of an environment of this precision"))?.get();
+        let mut state = self.state()?;
+        let env = &mut state.env;
+        if *snapshot.settings != *self.problem.settings || !env.fits(&snapshot.state) {
+            return Err(explained(
+                "this snapshot is of another environment; restore it in one with the same problem, instances, agents and threads",
+            ));
+        }
+        engine(py, || env.restore(&snapshot.state))
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<{} episodes of {}, {} agents each>", self.instances, self.problem.inner.name, self.agents)
+    }
+}
