@@ -87,8 +87,8 @@ def test_rewards_add_up_to_minus_the_cost_of_a_rollout(problem: str) -> None:
         batch.step(action)
         total += batch.rewards
     assert batch.truncated.all() and not batch.terminated.any()
-    physical = actions * np.asarray(batch.problem.limits, np.float32)
-    rollout = _native.f32.Rollout(batch.problem, start, target, places, 8, actions=physical, gradient=False)
+    physical = actions * batch.problem.limits
+    rollout = _native.f32.Rollout(batch.problem.native, start, target, places, 8, actions=physical, gradient=False)
     np.testing.assert_allclose(total, -rollout.cost, rtol=1e-4)
 
 
@@ -119,7 +119,7 @@ def test_double_precision() -> None:
     assert batch.observe().dtype == np.float64
     one = started(**cheap("heat1d"))
     one.step(np.zeros((1, *one.action_shape)))
-    np.testing.assert_allclose(one.observe(), batch.observations, atol=1e-4)
+    np.testing.assert_allclose(one.observe(), batch.observations, atol=2e-3)
 
 
 def test_same_seed_same_instance_and_then_the_next() -> None:

@@ -10,25 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from .. import _native
+from ..problem import make
 
 DIVERGED = -1e6
 """Reward of a step after which a number is no longer finite: worse than a whole episode of any policy that keeps them so."""
 
 STREAMS = ("train", "validation", "test")
-
-
-def as_toml(value: Any) -> str:
-    """A setting's value as text; text stays as it is."""
-    if isinstance(value, str):
-        return value
-    if isinstance(value, (bool, np.bool_)):
-        return "true" if value else "false"
-    if isinstance(value, (list, tuple, np.ndarray)):
-        return "[" + ", ".join(map(as_toml, value)) + "]"
-    if isinstance(value, np.generic):
-        value = value.item()
-    return repr(value) if isinstance(value, float) else str(value)
 
 
 def one_of(name: str, value: Any, choices: Sequence[str]) -> str:
@@ -56,7 +43,7 @@ class Batch:
 
     def __init__(
         self,
-        problem: str,
+        problem: str | os.PathLike[str],
         instances: int = 1,
         *,
         agents: int | None = None,
@@ -83,21 +70,19 @@ class Batch:
         self.observation = one_of("observation", observation, ("local", "global"))
         self.stream = one_of("stream", stream, STREAMS)
         self.dtype = np.dtype(one_of("dtype", np.dtype(dtype).name, ("float32", "float64")))
-        settings = {key: as_toml(value) for key, value in (set or {}).items()}
         deaths = [(int(tick), int(agent)) for tick, agent in deaths]
         self.arguments: dict[str, Any] = dict(
-            problem=os.fspath(problem), instances=int(instances), agents=agents, set=settings, preset=preset, observation=observation,
+            problem=os.fspath(problem), instances=int(instances), agents=agents, set=dict(set or {}), preset=preset, observation=observation,
             dtype=self.dtype.name, start=start, target=target, places=places, deaths=deaths, stream=stream,
             diverged_reward=diverged_reward, threads=threads,
         )
-        native: Any = _native.f32 if self.dtype == np.float32 else _native.f64
-        self.problem = native.Problem(os.fspath(problem), preset, settings)
-        self.env = native.Env(self.problem, int(instances), agents, threads)
+        self.problem = make(problem, agents, set, preset, self.dtype)
+        self.env = self.problem.env(int(instances), threads=threads)
         self.instances: int = self.env.instances
         self.agents: int = self.env.agents
-        self.measures: list[str] = list(self.problem.measures)
+        self.measures = self.problem.measures
 
-        n, nodes = self.instances, tuple(self.problem.nodes)
+        n, nodes = self.instances, self.problem.nodes
         self._starts = self._given("start", start, nodes)
         self._targets = self._given("target", target, nodes)
         self._places = self._given("places", places, (self.agents, len(nodes)))
@@ -111,7 +96,7 @@ class Batch:
         self.truncated = np.zeros(n, np.bool_)
         self.ticks = np.zeros(n, np.int64)
         self.begun = np.zeros(n, np.bool_)
-        self.action_shape = (self.agents, int(self.problem.action_width))
+        self.action_shape = (self.agents, len(self.problem.limits))
         self._actions = np.zeros((n, *self.action_shape), self.dtype)
         self._cost = np.zeros(n)
         self._done = np.zeros(n, np.bool_)
@@ -269,11 +254,11 @@ class Batch:
 
     def fields(self) -> NDArray[Any]:
         """The fields now, [instances, nodes…]."""
-        return self._read(self.env.fields, tuple(self.problem.nodes))
+        return self._read(self.env.fields, self.problem.nodes)
 
     def targets(self) -> NDArray[Any]:
         """The fields to be reached, [instances, nodes…]."""
-        return self._read(self.env.targets, tuple(self.problem.nodes))
+        return self._read(self.env.targets, self.problem.nodes)
 
     def positions(self) -> NDArray[Any]:
         """Where agents are, [instances, agents, d]."""

@@ -12,12 +12,14 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Circle
 from numpy.typing import NDArray
 
+from ..problem import Problem
+
 FIELD, TARGET, AGENT, DEAD = "#1f4e79", "#c0392b", "#111111", "#9a9a9a"
 DPI = 100
 
 
 def frame(
-    problem: Any,
+    problem: Problem,
     field: NDArray[Any],
     target: NDArray[Any],
     positions: NDArray[Any],
@@ -41,11 +43,11 @@ def _image(figure: Figure, title: str) -> NDArray[np.uint8]:
 
 
 def _line(
-    problem: Any, field: NDArray[Any], target: NDArray[Any], positions: NDArray[Any], strength: NDArray[Any], scale: float
+    problem: Problem, field: NDArray[Any], target: NDArray[Any], positions: NDArray[Any], strength: NDArray[Any], scale: float
 ) -> Figure:
     figure = Figure((6.4, 4.0), DPI, layout="constrained")
     axes = figure.subplots()
-    x = np.asarray(problem.nodes_along(0))
+    x = problem.coordinates["x"]
     if problem.has_target:
         axes.plot(x, target, color=TARGET, linestyle="--", linewidth=1.6, label="target")
     axes.plot(x, field, color=FIELD, linewidth=2.0, label="field")
@@ -67,7 +69,7 @@ def _line(
 
 
 def _plane(
-    problem: Any, field: NDArray[Any], target: NDArray[Any], positions: NDArray[Any], strength: NDArray[Any], tick: int, scale: float
+    problem: Problem, field: NDArray[Any], target: NDArray[Any], positions: NDArray[Any], strength: NDArray[Any], tick: int, scale: float
 ) -> Figure:
     width, height = (float(length) for length in problem.lengths)
     shown = [("field", field)] + ([("target", np.asarray(target, np.float64))] if problem.has_target else [])
