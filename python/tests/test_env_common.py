@@ -173,6 +173,25 @@ def test_a_diverged_episode_is_terminated_with_finite_numbers() -> None:
     assert batch.terminated[1] and batch.rewards[1] == 0.0
 
 
+def test_no_reward_is_less_than_that_of_divergence() -> None:
+    batch = started("ks1d", **cheap("ks1d"), start=np.full(128, 3e4))
+    batch.step(np.zeros((1, *batch.action_shape)))
+    assert batch.rewards[0] == DIVERGED and not batch.over[0]
+
+
+def test_a_pool_gives_every_seed_states_of_one() -> None:
+    arguments = cheap("ks1d") | {"pool": 3}
+    batch = Batch("ks1d", 3, **arguments)
+    batch.seed([0, 1, 0], np.random.default_rng)
+    batch.reset()
+    seen = batch.fields()
+    assert not np.array_equal(seen[0], seen[1]) and np.array_equal(seen[0], seen[2])
+    alone = started("ks1d", **cheap("ks1d"))
+    alone.seed([3], np.random.default_rng, index=1 << 32)
+    alone.reset()
+    np.testing.assert_array_equal(alone.fields()[0], seen[1])
+
+
 def test_pickles_and_copies_are_new_ones() -> None:
     batch = started(**cheap("heat1d"), deaths=[(1, 2)])
     for again in (pickle.loads(pickle.dumps(batch)), copy.deepcopy(batch)):

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from ..problem import make
 
 DIVERGED = -1e6
-"""Reward of a step after which a number is no longer finite: worse than a whole episode of any policy that keeps them so."""
+"""Reward of a step after which a number is no longer finite, and the least reward of any step."""
 
 STREAMS = ("train", "validation", "test")
 
@@ -37,7 +37,10 @@ class Batch:
     places: where agents begin, (agents, d), or with a first axis over instances; evenly spread if not given.
     deaths: pairs (tick, agent): from that tick (the first is 0) on that agent does nothing.
     stream: "train", "validation" or "test": instances of different streams never coincide.
-    diverged_reward: reward of a step that ends an episode because a number is no longer finite.
+    diverged_reward: reward of a step that ends an episode because a number is no longer finite; no step has less. The default, -1e6, is
+        below what whole episodes cost; one nearer to what your episodes return is kinder to running means.
+    pool: chaotic problems begin in states of long free runs, and every seed has runs of its own; the first time they take seconds (`ks1d`)
+        to a third of a minute (`ks2d`, `turbulence2d`) per seed, then they are on disk. With pool=0 all seeds share those of seed 0.
     threads: that step the episodes.
     """
 
@@ -57,6 +60,7 @@ class Batch:
         deaths: Iterable[tuple[int, int]] = (),
         stream: str = "train",
         diverged_reward: float = DIVERGED,
+        pool: int | None = None,
         threads: int = 1,
     ) -> None:
         if set is not None and not isinstance(set, Mapping):
@@ -74,7 +78,7 @@ class Batch:
         self.arguments: dict[str, Any] = dict(
             problem=os.fspath(problem), instances=int(instances), agents=agents, set=dict(set or {}), preset=preset, observation=observation,
             dtype=self.dtype.name, start=start, target=target, places=places, deaths=deaths, stream=stream,
-            diverged_reward=diverged_reward, threads=threads,
+            diverged_reward=diverged_reward, pool=pool, threads=threads,
         )
         self.problem = make(problem, agents, set, preset, self.dtype)
         self.env = self.problem.env(int(instances), threads=threads)
@@ -100,8 +104,11 @@ class Batch:
         self._actions = np.zeros((n, *self.action_shape), self.dtype)
         self._cost = np.zeros(n)
         self._done = np.zeros(n, np.bool_)
+        self._wild = np.zeros(n, np.bool_)
         self._measured = np.zeros((n, len(self.measures)))
-        self._seeds = np.zeros(n, np.uint64)
+        self._pool = pool
+        self._seeds = np.full(n, pool or 0, np.uint64)
+        self._base = np.zeros(n, np.uint64)
         self._next = np.zeros(n, np.uint64)
         self._seeded = np.zeros(n, np.bool_)
         self._scale: list[float | None] = [None] * n
@@ -144,18 +151,22 @@ class Batch:
         which: NDArray[np.bool_] | None = None,
     ) -> None:
         """Says which instances come next. With a seed: number 0 of that seed, then 1, 2 …; without one: as before, or, if there never was
-        one, a random number of seed 0 and those after it. `index`: that number instead."""
+        one, a random number and those after it. `index`: that number instead."""
         for i, seed in enumerate(seeds):
             if which is not None and not which[i]:
                 continue
             if seed is not None:
                 if seed < 0:
                     raise ValueError(f"the seed {seed} is negative; take one from 0 on.")
-                self._seeds[i], self._next[i], self._seeded[i] = int(seed) % 2**64, 0, True
+                whose = (int(seed), 0) if self._pool is None else (self._pool, int(seed) << 32)
+                self._seeds[i], self._base[i] = (number % 2**64 for number in whose)
             elif not self._seeded[i]:
-                self._next[i], self._seeded[i] = random().integers(2**62), True
+                # Of seed 0: no free runs of chaotic problems are made just for this.
+                self._base[i] = random().integers(2**62)
+            if seed is not None or not self._seeded[i]:
+                self._next[i], self._seeded[i] = self._base[i], True
             if index is not None:
-                self._next[i] = np.broadcast_to(index, len(seeds))[i]
+                self._next[i] = self._base[i] + np.uint64(np.broadcast_to(index, len(seeds))[i])
 
     def reset(self, which: NDArray[np.bool_] | None = None) -> None:
         """Begins the marked episodes anew, or all; call `seed` before the first time, and `observe` afterwards."""
@@ -167,7 +178,7 @@ class Batch:
             deaths=self._deaths,
         )
         self._next[mask] += np.uint64(1)
-        for flags in (self.terminated, self.truncated):
+        for flags in (self.terminated, self.truncated, self._wild):
             flags[mask] = False
         self.begun[mask] = True
         self.ticks[mask] = 0
@@ -193,8 +204,9 @@ class Batch:
         self.env.ticks(self.ticks)
         np.logical_and(self._done, ~self.terminated, out=self.truncated)
         np.negative(self._cost, out=self.rewards)
-        if self.terminated.any():
-            self.rewards[self.terminated] = self._diverged_reward
+        self.rewards[self.terminated] = self._diverged_reward
+        np.maximum(self.rewards, self._diverged_reward, out=self.rewards)
+        np.less_equal(self.rewards, self._diverged_reward, out=self._wild)
         if before.any():
             self.rewards[before] = 0.0
 
@@ -215,8 +227,9 @@ class Batch:
         return out
 
     def _tidy(self, array: NDArray[Any]) -> None:
-        if self.terminated.any():
-            array[self.terminated] = np.nan_to_num(array[self.terminated], nan=0.0, posinf=0.0, neginf=0.0)
+        wild = self._wild | self.terminated
+        if wild.any():
+            array[wild] = np.nan_to_num(array[wild], nan=0.0, posinf=0.0, neginf=0.0)
 
     def info(self, i: int) -> dict[str, Any]:
         """Of an instance: "tick"; once its episode is over also "score", "measures" (the first is the score) and "diverged". The score of

@@ -88,12 +88,14 @@ def _plane(
     for x, y, radius in problem.discs(tick):
         for axes in panels:
             axes.add_patch(Circle((x, y), radius, facecolor="#00000030", edgecolor="black", linewidth=1.0))
-    size, alive = (5.0 if len(strength) <= 40 else 3.5), strength > 0
+    size, alive = (6.0 if len(strength) <= 40 else 4.0), strength > 0
+    inner, outer = (AGENT, "white") if signed else ("white", AGENT)
     panels[0].plot(
-        positions[alive, 0], positions[alive, 1], "o", color=AGENT, markeredgecolor="white", markeredgewidth=0.8, markersize=size,
+        positions[alive, 0], positions[alive, 1], "o", color=inner, markeredgecolor=outer, markeredgewidth=0.8, markersize=size,
         linestyle="none",
     )
     panels[0].plot(
-        positions[~alive, 0], positions[~alive, 1], "o", markerfacecolor="none", markeredgecolor=DEAD, markersize=size, linestyle="none"
+        positions[~alive, 0], positions[~alive, 1], "o", markerfacecolor="none", markeredgecolor=DEAD, markeredgewidth=1.3,
+        markersize=size, linestyle="none",
     )
     return figure
