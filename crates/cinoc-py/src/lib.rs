@@ -21,11 +21,11 @@ fn models() -> Vec<&'static str> {
     cinoc::library::names(&cinoc::Registry::builtin()).collect()
 }
 
+/// The engine. `f32` and `f64` hold the same classes, in single and in double precision.
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     fault::listen();
     let py = module.py();
-    module.add("__doc__", "The engine. `f32` and `f64` hold the same classes, in single and in double precision.")?;
     module.add("CinocError", py.get_type::<fault::CinocError>())?;
     module.add_function(wrap_pyfunction!(problems, module)?)?;
     module.add_function(wrap_pyfunction!(models, module)?)?;
