@@ -94,12 +94,13 @@ def test_attributes_and_methods() -> None:
     assert [strength[4] for strength in envs.get_attr("strength")] == [1, 1, 0]
     assert envs.env_is_wrapped(Monitor) == [False] * 3
     assert envs.render().ndim == 3 and len(envs.get_images()) == 3
-    envs.set_options({"index": 5})
-    envs.seed(0)
-    same = sb3_vec_env("heat1d", 1, **cheap("heat1d"))
-    same.seed(0)
-    same.set_options([{"index": 5}])
-    np.testing.assert_array_equal(envs.reset()[0], same.reset()[0])
+    envs.set_options([{"seed": 9, "index": i} for i in range(3)])
+    first = envs.reset()
+    envs.seed(9)
+    envs.set_options({"index": 0})
+    np.testing.assert_array_equal(envs.reset()[0], first[0])
+    nothing = np.zeros((0, 8, 2), np.float32)
+    np.testing.assert_array_equal(first[2], by_hand("heat1d", nothing, 9, 2, **cheap("heat1d"))[0][0])
 
 
 def test_pickles_are_new_ones() -> None:

@@ -85,6 +85,11 @@ def test_seeds() -> None:
     mixed, _ = envs.reset(seed=[3, None, 5])
     np.testing.assert_array_equal(mixed[[0, 2]], first[[0, 2]])
     assert not np.array_equal(mixed[1], first[1])
+    chosen, _ = envs.reset(seed=[3, 3, 3], options={"index": np.arange(3)})
+    np.testing.assert_array_equal(chosen[0], first[0])
+    assert not np.array_equal(chosen[1], first[1])
+    with pytest.raises(ValueError, match="give one each"):
+        envs.reset(seed=3, options={"index": [1, 2]})
     fresh, _ = make().reset()
     assert not np.array_equal(fresh[0], fresh[1])
 

@@ -147,12 +147,15 @@ class Batch:
         self,
         seeds: Sequence[int | None],
         random: Callable[[], np.random.Generator],
-        index: Any = None,
+        index: int | Sequence[int | None] | NDArray[Any] | None = None,
         which: NDArray[np.bool_] | None = None,
     ) -> None:
         """Says which instances come next. With a seed: number 0 of that seed, then 1, 2 …; without one: as before, or, if there never was
         one, a random number and those after it. `index`: that number instead."""
-        for i, seed in enumerate(seeds):
+        numbers = [index] * len(seeds) if index is None or isinstance(index, (int, np.integer)) else list(index)
+        if len(numbers) != len(seeds):
+            raise ValueError(f"{len(numbers)} indices for {len(seeds)} environments; give one each, or a single number.")
+        for i, (seed, number) in enumerate(zip(seeds, numbers, strict=True)):
             if which is not None and not which[i]:
                 continue
             if seed is not None:
@@ -165,8 +168,8 @@ class Batch:
                 self._base[i] = random().integers(2**62)
             if seed is not None or not self._seeded[i]:
                 self._next[i], self._seeded[i] = self._base[i], True
-            if index is not None:
-                self._next[i] = self._base[i] + np.uint64(np.broadcast_to(index, len(seeds))[i])
+            if number is not None:
+                self._next[i] = self._base[i] + np.uint64(number)
 
     def reset(self, which: NDArray[np.bool_] | None = None) -> None:
         """Begins the marked episodes anew, or all; call `seed` before the first time, and `observe` afterwards."""

@@ -31,7 +31,8 @@ class SwarmVecEnv(VecEnv):
 
     Episodes that are over begin anew in the same step. The last observation is in `infos[i]["terminal_observation"]`; every episode that
     does not diverge ends by its time limit, `infos[i]["TimeLimit.truncated"]`, so that returns are bootstrapped from there.
-    `infos[i]` of the last step also has "score" and "measures".
+    `infos[i]` of the last step also has "score" and "measures". `seed(s)` gives environment i the instances 0, 1, 2 … of seed s + i;
+    `set_options([{"seed": 3000, "index": i} for i in range(num_envs)])` chooses those of the next reset one by one.
     """
 
     def __init__(self, problem: str, num_envs: int = 1, *, render_mode: str | None = None, **arguments: Any) -> None:
@@ -49,10 +50,8 @@ class SwarmVecEnv(VecEnv):
         return self._random
 
     def reset(self) -> NDArray[Any]:
-        numbers = [options.get("index") for options in self._options]
-        for i, number in enumerate(numbers):
-            which = np.arange(self.num_envs) == i
-            self.batch.seed(self._seeds, self._generator, number, which)
+        seeds = [options.get("seed", seed) for options, seed in zip(self._options, self._seeds, strict=True)]
+        self.batch.seed(seeds, self._generator, [options.get("index") for options in self._options])
         self._reset_seeds()
         self._reset_options()
         self.batch.reset()
