@@ -81,6 +81,9 @@ class Curve(BaseCallback):
         """Share of the time that is over."""
         return (time.perf_counter() - self.began) / self.limit
 
+    def _on_training_start(self) -> None:
+        self.began = time.perf_counter()
+
     def _on_step(self) -> bool:
         return self.gone() < 1.0
 

@@ -173,6 +173,23 @@ def test_a_diverged_episode_is_terminated_with_finite_numbers() -> None:
     assert batch.terminated[1] and batch.rewards[1] == 0.0
 
 
+def test_actions_that_are_not_numbers_are_refused() -> None:
+    batch = started()
+    with pytest.raises(ValueError, match="NaN"):
+        batch.step(np.full((1, *batch.action_shape), np.nan))
+    assert batch.ticks[0] == 0
+
+
+def test_what_is_over_stays_as_it_is() -> None:
+    batch = started("heat1d", 2, **cheap("heat1d", 2))
+    for action in some_actions(2, 2, *batch.action_shape):
+        batch.step(action)
+    seen, info = batch.observe().copy(), batch.info(0)
+    batch.step(np.ones((2, *batch.action_shape)))
+    np.testing.assert_array_equal(batch.observe(), seen)
+    assert batch.info(0) == info and not batch.rewards.any() and batch.truncated.all()
+
+
 def test_no_reward_is_less_than_that_of_divergence() -> None:
     batch = started("ks1d", **cheap("ks1d"), start=np.full(128, 3e4))
     batch.step(np.zeros((1, *batch.action_shape)))
