@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Iterable, Mapping
 from os import PathLike
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -12,7 +13,7 @@ from numpy.typing import DTypeLike
 
 from cinoc import _native, fields
 from cinoc.policy import Policy, load
-from cinoc.problem import Problem, engine, overlay
+from cinoc.problem import Problem, engine, overlay, settings_file
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,7 +41,7 @@ def train(
     set: Mapping[str, object] | None = None,
     preset: str = "tuned",
     updates: int | None = None,
-    seed: int = 0,
+    seed: int | None = None,
     out: str | PathLike[str] | None = None,
     resume: bool = False,
     progress: bool = True,
@@ -50,16 +51,21 @@ def train(
     """Trains a policy. Gives the one that did best on validation, and a row of numbers per update of this call.
 
     `out`: a run folder, as of `cinoc train --out`: checkpoints, models, metrics. With it Ctrl-C saves before it stops, and `resume=True` goes on to
-    the same bits. Without it everything is in memory only. `updates`: how many, instead of the recipe's. `threads`: 0 takes every core.
+    the same bits. Without it everything is in memory only. `updates`: how many, instead of the recipe's.
+    `seed`: 0 unless told otherwise, and the run's own with `resume`. `threads`: 0 takes every core.
     """
     if isinstance(problem, Problem):
-        set, preset, dtype = {**problem.chosen, **(set or {})}, problem.preset, problem.dtype
-        problem = problem.name
+        with settings_file(problem.config) as path:
+            return train(
+                path, agents=agents, set=set, updates=updates, seed=seed, out=out, resume=resume, progress=progress, threads=threads, dtype=problem.dtype
+            )
     chosen = overlay(set, swarm__agents=agents, train__updates=updates)
     where = None if out is None else str(out)
     run = engine(dtype).Training(str(problem), preset, chosen, seed, where, resume, threads)
+    for notice in run.notices:
+        warnings.warn(notice, stacklevel=2)
     rows: Any = []
-    bar = _bar(run, str(problem), progress)
+    bar = _bar(run, progress)
     try:
         while not run.finished:
             rows.append(run.step())
@@ -81,10 +87,12 @@ def train(
     return Trained(Policy(run.policy()), pd.DataFrame(rows).set_index("update") if rows else pd.DataFrame())
 
 
-def _bar(run: Any, name: str, progress: bool) -> Any:
-    from tqdm.auto import tqdm
-
-    return tqdm(total=run.updates, initial=run.update, desc=name, unit="update", disable=not progress)
+def _bar(run: Any, progress: bool) -> Any:
+    with warnings.catch_warnings():
+        # In a notebook without widgets the bar is plain text; that needs no warning.
+        warnings.simplefilter("ignore")
+        from tqdm.auto import tqdm
+    return tqdm(total=run.updates, initial=run.update, desc="training", unit="update", disable=not progress)
 
 
 def evaluate(
@@ -102,7 +110,7 @@ def evaluate(
 
     `fail`: share of the agents that die, at the share `fail_at` of the ticks up to the score. `start`, `target`: fields of one's own, one after
     the other. `ratio` is the mean score over the mean uncontrolled score, between `ratio_low` and `ratio_high` by bootstrap. The score of every
-    instance is in `.attrs["scores"]`, by number of agents.
+    instance is in `.attrs["scores"]` and `.attrs["uncontrolled"]`, by number of agents.
     """
     import pandas as pd
 
@@ -111,14 +119,16 @@ def evaluate(
     swarms = [problem.agents] if agents is None else [agents] if isinstance(agents, (int, np.integer)) else [*agents]
     starts = None if start is None else fields.fields(problem, start, "start")
     targets = None if target is None else fields.fields(problem, target, "target")
-    rows, scores = [], {}
+    rows, scores, free = [], {}, {}
     for count in swarms:
         text = engine(problem.dtype).evaluate(policy.native, int(count), instances, seed, fail, fail_at, threads, starts, targets)
         row = json.loads(text)
         rows.append(_row(row))
-        scores[int(count)] = np.array(row.get("scores", []), float)
+        # Lists, not arrays: pandas compares attributes.
+        scores[int(count)] = [float(score) for score in row["scores"]]
+        free[int(count)] = [float(score) for score in row["uncontrolled_scores"]]
     table = pd.DataFrame(rows)
-    table.attrs["scores"] = scores
+    table.attrs |= {"scores": scores, "uncontrolled": free}
     return table
 
 

@@ -157,8 +157,8 @@ class _Episodes:
             "time": named(["time"], times, "time"),
             "decision": named(["decision"], times[:-1], "time at which a decision is taken"),
             "agent": (("agent",), np.arange(self.agents), {"long_name": "agent"}),
-            "axis": (("axis",), [*space], {"long_name": "axis of space"}),
-            "component": (("component",), problem.components, {"long_name": "number of an action"}),
+            "axis": (("axis",), np.array(space, object), {"long_name": "axis of space"}),
+            "component": (("component",), np.array(problem.components, object), {"long_name": "number of an action"}),
         }
         attributes = {
             "title": f"{problem.name}, {self.agents} agents",

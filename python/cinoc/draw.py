@@ -155,7 +155,7 @@ def _line(figure: Figure, episode: Any, name: str, others: dict[str, Any]) -> No
     grid = figure.add_gridspec(2, 2, width_ratios=[1.25, 1.0])
     space, curves, errors = figure.add_subplot(grid[:, 0]), figure.add_subplot(grid[0, 1]), figure.add_subplot(grid[1, 1])
     z, x, t = episode.z.values, episode.x.values, episode.time.values
-    image = space.pcolormesh(t, x, z.T, shading="auto", rasterized=True, **_colours(z, episode.target.values))
+    image = space.pcolormesh(t, x, z.T, shading="gouraud", rasterized=True, **_colours(z, episode.target.values))
     figure.colorbar(image, ax=space, label="field z", pad=0.02)
     halo = [patheffects.withStroke(linewidth=2.6, foreground="white", alpha=0.7)]
     thin = 1.3 if episode.sizes["agent"] <= 32 else 0.7
@@ -185,7 +185,7 @@ def _field(axes: Axes, episode: Any, values: Any, colours: dict[str, Any]) -> An
 
 def _dots(axes: Axes, xi: Any, lives: Any) -> tuple[Any, Any]:
     size = 30 if len(xi) <= 64 else 10
-    dead = axes.scatter(xi[~lives, 0], xi[~lives, 1], s=size, facecolors="none", edgecolors=DEAD, linewidths=1.2, zorder=3, clip_on=False)
+    dead = axes.scatter(xi[~lives, 0], xi[~lives, 1], s=size, color="white", edgecolors=DEAD, linewidths=1.2, zorder=3, clip_on=False)
     living = axes.scatter(xi[lives, 0], xi[lives, 1], s=size, color=ALIVE, edgecolors="white", linewidths=0.6, zorder=4, clip_on=False)
     return living, dead
 
@@ -212,6 +212,8 @@ def _plane(figure: Figure, episode: Any, name: str, others: dict[str, Any]) -> N
     for xi, lives, _ in _paths(episode) if moved else []:
         panels[1].plot(*np.where(lives[:, None], xi, np.nan).T, color=ALIVE, lw=0.7, alpha=0.6)
         panels[1].plot(*np.where(lives[:, None], np.nan, xi).T, color=DEAD, lw=0.7, ls="--")
+    if not alive.all():
+        panels[1].set_title(f"end, t = {t[-1]:g} (rings: dead)")
     if aim:
         _field(panels[2], episode, episode.target.values, colours)
         panels[2].set_title("target")

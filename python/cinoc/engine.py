@@ -24,6 +24,7 @@ class Given:
     first: int
     sizes: tuple[int, ...]  # instances, agents
     shape: tuple[int, ...] | None  # of actions
+    threads: int
 
     def __post_init__(self) -> None:
         """Says what is wrong before the engine is asked."""
@@ -64,6 +65,7 @@ class Given:
             self.deaths,
             self.first,
             gradient,
+            self.threads,
         )
 
     def outputs(self, run: Any) -> tuple[Array, Array, Array, Array]:

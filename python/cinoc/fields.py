@@ -63,8 +63,8 @@ def deaths(given: Deaths | None, n: int, agents: int) -> list[list[tuple[int, in
     """(tick, agent) pairs of each instance, from those of all or of each."""
     if given is None:
         return None
-    flat = len(given) == 0 or np.ndim(given[0]) == 1
     try:
+        flat = all(len(one) == 2 and np.ndim(one[0]) == 0 for one in given)
         each = [[(int(tick), int(agent)) for tick, agent in one] for one in ([given] * n if flat else given)]
     except (TypeError, ValueError):
         raise CinocError("deaths are pairs (tick, agent), like [(150, 0), (150, 3)], or a list of such lists") from None

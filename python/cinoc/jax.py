@@ -30,6 +30,9 @@ from cinoc.problem import Problem
 
 __all__ = ["State", "Trajectory", "begin", "rollout", "step"]
 
+# What a result looks like before it is there.
+_shape: Any = jax.ShapeDtypeStruct
+
 NAMES = ("start", "places", "actions", "params", "previous")
 
 
@@ -93,15 +96,17 @@ def rollout(
     deaths: Deaths | None = None,
     previous: Any = None,
     first: int = 0,
+    threads: int = 1,
 ) -> Trajectory:
     """An episode, differentiable by `start` [n, nodes…], `places` [n, agents, axes], and by `actions` or `params`.
 
     Either `actions` [ticks, n, agents, k] are given, in the units of the problem (the engine holds them to its limits), or a `policy` (a
     `cinoc.Policy`) decides with `params`, a vector like `policy.params`, instead of its own. `first` is the number of the tick that this begins
-    with, `previous` the action before it, which the price of acceleration compares with.
+    with, `previous` the action before it, which the price of acceleration compares with. `threads` share the
+    instances.
     """
     kind = problem.dtype
-    if kind == np.float64 and not jax.config.read("jax_enable_x64"):
+    if kind == np.float64 and not getattr(jax.config, "jax_enable_x64", False):
         raise CinocError('the problem is of float64; call jax.config.update("jax_enable_x64", True) first, or take float32')
     if policy is not None and params is None:
         params = policy.params
@@ -113,13 +118,13 @@ def rollout(
     shape = None if actions is None else tuple(inputs["actions"].shape)
     blank = np.broadcast_to(kind.type(0), target.shape)
     sizes = tuple(inputs["places"].shape[:2])
-    plan = Given(problem, policy, blank, ticks, deaths, first, sizes, shape)
+    plan = Given(problem, policy, blank, ticks, deaths, first, sizes, shape, threads)
     which = next(_calls)
-    results = [jax.ShapeDtypeStruct(one, kind) for one in plan.shapes()]
+    results = [_shape(one, kind) for one in plan.shapes()]
 
     def compute(arrays: list[Any], gradient: bool) -> tuple[Given, Any]:
         fixed, *rest = (np.asarray(x) for x in arrays)
-        given = Given(problem, policy, np.ascontiguousarray(fixed), plan.ticks, plan.deaths, first, sizes, shape)
+        given = Given(problem, policy, np.ascontiguousarray(fixed), plan.ticks, plan.deaths, first, sizes, shape, threads)
         return given, given.run({**dict.fromkeys(NAMES), **dict(zip(names, rest))}, gradient)
 
     def forward(gradient: bool, *arrays: Any) -> Any:
@@ -145,7 +150,7 @@ def rollout(
         return call(True, *arrays), arrays
 
     def back(arrays: Any, bars: Any) -> Any:
-        wanted = tuple(jax.ShapeDtypeStruct(x.shape, kind) for x in arrays[1:])
+        wanted = tuple(_shape(x.shape, kind) for x in arrays[1:])
         found = jax.pure_callback(lambda b, *x: backward(b, *x), wanted, tuple(bars), *arrays, vmap_method="sequential")
         return (jnp.zeros_like(arrays[0]), *found)
 

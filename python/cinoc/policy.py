@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from os import PathLike
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -20,9 +22,9 @@ class Policy:
     to tick; `policy.reset()` forgets, and belongs before every episode.
     """
 
-    def __init__(self, native: Any, problem: Problem | None = None) -> None:
+    def __init__(self, native: Any) -> None:
         self.native = native
-        self.problem = problem or Problem(native.problem)
+        self.problem = Problem(native.problem)
         self._remembered: Array | None = None
 
     def __call__(self, observation: Any) -> Array:
@@ -80,12 +82,20 @@ class Policy:
 
     def change(self, set: Mapping[str, object] | None = None) -> Policy:
         """A policy with the same parameters for other settings of the physics, the swarm or the task; without any, a copy."""
-        native = self.native.rebuild(overlay(set))
-        return Policy(native, Problem(native.problem, self.problem.preset, {**self.problem.chosen, **(set or {})}))
+        return Policy(self.native.rebuild(overlay(set)))
 
     def save(self, path: str | PathLike[str]) -> None:
         """Into a file that `cinoc.load` and the command `cinoc` read."""
         self.native.save(str(path))
+
+    def __deepcopy__(self, memo: Any) -> Policy:
+        return self.change()
+
+    def __reduce__(self) -> Any:
+        with TemporaryDirectory() as folder:
+            path = Path(folder, "policy.safetensors")
+            self.save(path)
+            return _from_bytes, (path.read_bytes(), self.problem.dtype.name)
 
     def __repr__(self) -> str:
         return f"<cinoc policy for {self.problem.name}: {self.kind}, {self.params.size} parameters, {self.problem.dtype.name}>"
@@ -96,6 +106,13 @@ def load(name: str | PathLike[str], dtype: DTypeLike = "float32") -> Policy:
     return Policy(engine(dtype).Policy.load(str(name)))
 
 
+def _from_bytes(file: bytes, dtype: str) -> Policy:
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "policy.safetensors")
+        path.write_bytes(file)
+        return load(path, dtype)
+
+
 def fresh(problem: Problem, seed: int = 0) -> Policy:
     """An untrained policy of a problem."""
-    return Policy(engine(problem.dtype).Policy.fresh(problem.native, seed), problem)
+    return Policy(engine(problem.dtype).Policy.fresh(problem.native, seed))

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from os import PathLike
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -66,10 +69,8 @@ class Instance(NamedTuple):
 class Problem:
     """An equation with its agents and its aim. Made by `cinoc.make`; `policy.problem` is one too."""
 
-    def __init__(self, native: Any, preset: str = "tuned", chosen: Mapping[str, object] | None = None) -> None:
+    def __init__(self, native: Any) -> None:
         self.native = native
-        self.preset = preset
-        self.chosen = dict(chosen or {})
         self.dtype: np.dtype[Any] = native.places(1).dtype
 
     name: str = property(lambda self: self.native.name)  # type: ignore[assignment]
@@ -152,7 +153,14 @@ class Problem:
 
     def change(self, set: Mapping[str, object]) -> Problem:
         """The same problem with other settings."""
-        return make(self.name, set={**self.chosen, **set}, preset=self.preset, dtype=self.dtype)
+        return _from_settings(self.config, self.dtype.name, set)
+
+    def __deepcopy__(self, memo: Any) -> Problem:
+        """Nothing of a problem changes."""
+        return self
+
+    def __reduce__(self) -> Any:
+        return _from_settings, (self.config, self.dtype.name)
 
     def __repr__(self) -> str:
         size = " × ".join(map(str, self.nodes))
@@ -174,5 +182,18 @@ def make(
     `preset`: "tuned" or "paper". `dtype`: "float32", or "float64" for derivatives that are to be checked.
     """
     chosen = {**(set or {}), **({} if agents is None else {"swarm.agents": agents})}
-    native = engine(dtype).Problem(str(problem), preset, overlay(chosen))
-    return Problem(native, preset, chosen)
+    return Problem(engine(dtype).Problem(str(problem), preset, overlay(chosen)))
+
+
+@contextmanager
+def settings_file(config: str) -> Iterator[str]:
+    """All settings as a file, where the engine reads them from one."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "settings.toml")
+        path.write_text(config, encoding="utf-8")
+        yield str(path)
+
+
+def _from_settings(config: str, dtype: str, set: Mapping[str, object] | None = None) -> Problem:
+    with settings_file(config) as path:
+        return make(path, set=set, dtype=dtype)

@@ -13,7 +13,7 @@ import cinoc.torch
 
 torch.manual_seed(0)
 torch.set_num_threads(1)
-TICKS, BATCH, SECONDS = 60, 16, 60.0
+TICKS, BATCH, SECONDS = 60, 16, 45.0
 
 problem = cinoc.make("heat1d", agents=8, set={"physics.ticks": TICKS})
 limits, length = torch.from_numpy(problem.limits), problem.lengths[0]
@@ -61,7 +61,7 @@ def main() -> None:
         adam.step()
         update += 1
         if update % 20 == 1:
-            print(f"update {update}, {time.time() - begin:.0f} s: error at the end {float(errors[-1].mean()):.2g}", flush=True)
+            print(f"update {update}, {time.time() - begin:.0f} s: error at the end {errors[-1].mean().item():.2g}", flush=True)
     held_out = cinoc.torch.begin(problem, seed=3000, instances=32, stream="test")
     with torch.no_grad():
         ours, nobody = play(held_out)[-1].mean(), play(held_out, deciding=False)[-1].mean()

@@ -23,7 +23,7 @@ def test_rollout(name):
     problem = make(name)
     start, target, places, actions = arrays(problem)
     whole = lambda start, places, actions: tuple(cinoc.jax.rollout(problem, start, target, places, actions, deaths=[(1, 2)]))
-    check_grads(whole, (start, places, actions), order=1, modes=["rev"], atol=1e-4, rtol=1e-4, eps=1e-6)
+    check_grads(whole, (start, places, actions), order=1, modes=["rev"], atol=1e-6, rtol=1e-5, eps=1e-6)
 
 
 @pytest.mark.parametrize("name", EIGHT)
@@ -35,7 +35,7 @@ def test_policy(name):
     def loop(start, places, params):
         return tuple(cinoc.jax.rollout(problem, start, target, places, policy=policy, params=params))
 
-    check_grads(loop, (start, places, jnp.asarray(policy.params)), order=1, modes=["rev"], atol=1e-4, rtol=1e-4, eps=1e-7)
+    check_grads(loop, (start, places, jnp.asarray(policy.params)), order=1, modes=["rev"], atol=1e-6, rtol=1e-4, eps=1e-6)
 
 
 @pytest.mark.parametrize("name", ["heat1d", "density2d"])

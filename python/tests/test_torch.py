@@ -50,6 +50,20 @@ def test_flat_has_the_order_of_the_engine():
     np.testing.assert_array_equal(module.flat().detach().numpy(), policy.params)
 
 
+def test_copies_and_files(tmp_path):
+    import copy
+
+    module = cinoc.torch.Policy("heat1d")
+    other = copy.deepcopy(module)
+    with torch.no_grad():
+        other.out_b += 1.0
+    assert not torch.equal(module.out_b, other.out_b)
+    module.load_state_dict(other.state_dict())
+    torch.save(module, tmp_path / "module.pt")
+    again = torch.load(tmp_path / "module.pt", weights_only=False)
+    assert torch.equal(again.flat(), other.flat())
+
+
 def test_a_policy_is_trained_further():
     problem = cinoc.make("heat1d", set={"physics.ticks": 30})
     module = cinoc.torch.Policy(cinoc.fresh(problem, seed=0))
@@ -61,7 +75,7 @@ def test_a_policy_is_trained_further():
         adam.zero_grad()
         cost.backward()
         adam.step()
-        costs.append(float(cost))
+        costs.append(cost.item())
     assert costs[-1] < 0.9 * costs[0]
     trained = module.to_cinoc()
     np.testing.assert_allclose(trained.params, module.flat().detach().numpy())

@@ -74,7 +74,7 @@ class Policy(nn.Module):
 
     def forward(self, observation: Tensor, memory: Tensor | None = None) -> tuple[Tensor, Tensor | None]:
         """Actions [..., agents, k] and what is remembered, from observations [..., agents, width]; no memory is that of a beginning."""
-        patch, position, strength = observation.split([self.seen, self.position, 1], -1)
+        patch, position, strength = observation[..., : self.seen], observation[..., self.seen : -1], observation[..., -1:]
         if self.kind == "deeponet":
             return self._limit(self._deeponet(patch, position), strength), None
         if self.policy.memory and memory is None:

@@ -76,12 +76,14 @@ def rollout(
     deaths: Deaths | None = None,
     previous: Tensor | None = None,
     first: int = 0,
+    threads: int = 1,
 ) -> Trajectory:
     """An episode, differentiable by `start` [n, nodes…], `places` [n, agents, axes], and by `actions` or `params`.
 
     Either `actions` [ticks, n, agents, k] are given, in the units of the problem (the engine holds them to its limits), or a `policy` decides: a
     `cinoc.Policy`, whose parameters are then `params`, or a `cinoc.torch.Policy`, whose own parameters get the derivative. `first` is the number of
-    the tick that this begins with, `previous` the action before it, which the price of acceleration compares with.
+    the tick that this begins with, `previous` the action before it, which the price of acceleration compares with. `threads` share the
+    instances.
     """
     if target.requires_grad:
         raise CinocError("there is no derivative by the target; give target.detach()")
@@ -93,7 +95,7 @@ def rollout(
     kind = _dtype(problem)
     inputs = [None if x is None else x.to(kind) for x in (start, places, actions, params if policy is not None else None, previous)]
     fixed = target.detach().to(kind).cpu().contiguous().numpy()
-    given = Given(problem, policy, fixed, ticks, deaths, first, tuple(places.shape[:2]), None if actions is None else tuple(actions.shape))
+    given = Given(problem, policy, fixed, ticks, deaths, first, tuple(places.shape[:2]), None if actions is None else tuple(actions.shape), threads)
     return Trajectory(*_Episode.apply(given, *inputs))
 
 
