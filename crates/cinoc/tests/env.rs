@@ -9,8 +9,8 @@ use cinoc::rollout::{Beginning, Control, Loss, Rollout, Wanted};
 use cinoc::sense::Observation;
 use cinoc::threads::Threads;
 use cinoc::{Problem, Real};
-use cinoc_tape::{Leaves, Params, Shape};
-use common::{config, names, parts};
+use cinoc_tape::{Leaves, Memory, Params, Shape, Tape};
+use common::{config, names, parts, with_policy};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -102,6 +102,9 @@ fn episodes_are_independent_and_can_be_restored() {
     let end = env.measures(0).to_vec();
     assert_eq!(env.step(&actions).cost[0], 0.0, "what is over costs nothing more");
     assert_eq!(env.measures(0), end);
+    let field = env.field(0).to_vec();
+    env.step(&actions);
+    assert!(env.field(0) == field, "what is over stays as it is");
 }
 
 /// Own fields, places and deaths.
@@ -136,6 +139,53 @@ fn what_is_seen_has_the_announced_sizes() {
         let mut position = vec![Real::NAN; 9 * 4 * features.position];
         env.observe(&mut view, &mut position);
         assert!(view.iter().chain(&position).all(|x| x.is_finite()), "{name}");
+    }
+}
+
+/// A policy that decides from what was looked at does what one does that drives the episodes itself: memory, deaths and crowds included.
+#[test]
+fn a_look_is_all_that_a_policy_needs() {
+    for name in names() {
+        for kind in ["deeponet", "recurrent"] {
+            let parts = parts(&with_policy(name, &["physics.ticks=5"], kind));
+            let (problem, agents, n) = (&parts.problem, parts.problem.agents, 3);
+            let params = parts.policy.init(&mut Rng::new(2, Stream::Init, 0));
+            let begin = |i: usize| {
+                let mut beginning = Beginning::drawn(problem, agents, 4, Stream::Train, i);
+                beginning.deaths = vec![(i + 1, 0)];
+                beginning
+            };
+            let [mut driven, mut stepped] = [(); 2].map(|()| env(problem, n, agents));
+            [&mut driven, &mut stepped].into_iter().for_each(|env| env.reset(&[true; 3], &mut |i| begin(i)));
+            let (features, width, h) = (stepped.features(), stepped.width(), parts.policy.declared().memory);
+            let (seen, known) = (features.patch.count(), features.position);
+            let (mut looked, mut memory) = (vec![Real::NAN; n * agents * width], vec![0.0; n * agents * h]);
+            for _ in 0..5 {
+                stepped.look(&mut looked);
+                let rows = || looked.chunks_exact(width);
+                let viewers = if features.shared { agents } else { 1 };
+                let view: Vec<Real> = rows().step_by(viewers).flat_map(|x| x[..seen].to_vec()).collect();
+                let position: Vec<Real> = rows().flat_map(|x| x[seen..seen + known].to_vec()).collect();
+                let strength: Vec<Real> = rows().map(|x| x[seen + known]).collect();
+                let tape = Tape::new(Memory::default(), params.shared());
+                let view = if features.shared { tape.given([n, seen], &view) } else { tape.given([n, agents, seen], &view) };
+                let shown = Observation::again(&features, view, tape.given([n, agents, known], &position));
+                let context = Context { memory: (h > 0).then(|| tape.given([n, agents, h], &memory)), ..Context::default() };
+                let decision = parts.policy.act(&params.leaves(&tape, false), &shown, &context);
+                let action = problem.swarm.saturate(decision.raw, tape.given([n, agents], &strength)).value();
+                memory = decision.memory.map_or(Vec::new(), |memory| memory.value());
+                memory.chunks_exact_mut(h.max(1)).zip(&strength).filter(|(_, s)| **s == 0.0).for_each(|(m, _)| m.fill(0.0));
+                stepped.step(&action);
+            }
+            driven.run(&*parts.policy, &params, 5, &mut |_| {});
+            for i in 0..n {
+                let size = driven.field(i).iter().fold(1.0, |m: Real, z| m.max(z.abs()));
+                let close = |a: &[Real], b: &[Real]| a.iter().zip(b).all(|(a, b)| (a - b).abs() <= 1e3 * Real::EPSILON * size);
+                let same = close(driven.field(i), stepped.field(i)) && close(driven.positions(i), stepped.positions(i));
+                assert!(same, "{name}, {kind}: instance {i}");
+                assert_eq!(driven.strength(i), stepped.strength(i), "{name}: the same agents are dead");
+            }
+        }
     }
 }
 

@@ -5,7 +5,7 @@ mod common;
 use cinoc::Real;
 use cinoc::inspect;
 use cinoc::random::{Rng, Stream, Use};
-use cinoc::rollout::{Control, Loss, Rollout, Wanted};
+use cinoc::rollout::{Control, Loss, Rollout, Share, Wanted};
 use common::{config, names, problem};
 
 #[test]
@@ -56,6 +56,51 @@ fn of_an_own_loss() {
         };
         let measured = (at(1.0) - at(-1.0)) / (2.0 * step);
         assert!((measured - norm).abs() < limit * norm, "{name}: {measured} measured, {norm} by the sweep");
+    }
+}
+
+/// Ticks one by one, each a rollout of its own that begins where the last ended, are the episode; and a sweep may be made again, whatever was kept.
+#[test]
+fn an_episode_in_parts_is_the_episode() {
+    for name in names() {
+        let parts = common::parts(&common::with_policy(name, &["physics.ticks=4"], "recurrent"));
+        let (problem, agents, policy) = (&parts.problem, parts.problem.agents, &*parts.policy);
+        let params = policy.init(&mut Rng::new(2, Stream::Init, 0));
+        let control = Control::Policy(policy, &params);
+        let mut whole = common::rollout(problem, 2, 1, true);
+        whole.batch.kill(1, 2);
+        whole.forward(problem, control, Wanted::ALL, &mut |_| {});
+        let shares = [0.7, -1.3];
+        let loss = || Loss { cost: Share::Each(&shares), own: None };
+        whole.sweep(problem, control, loss());
+        whole.clear_gradient();
+        // Once more, and without keeping what was recorded: the same bits.
+        let expected = whole.sweep(problem, control, loss()).params.to_vec();
+        let mut again = common::rollout(problem, 2, 1, false);
+        again.batch.kill(1, 2);
+        again.forward(problem, control, Wanted::ALL, &mut |_| {});
+        again.sweep(problem, control, loss());
+        again.clear_gradient();
+        assert_eq!(again.sweep(problem, control, loss()).params, expected, "{name}: swept twice, nothing kept");
+        let (mut costs, mut end) = (vec![0.0; whole.costs.len()], None::<[Vec<Real>; 4]>);
+        for tick in 0..4 {
+            let mut part = Rollout::new(1, 1, true, agents).part(tick, 4);
+            part.batch = whole.batch.clone();
+            if let Some([z, xi, previous, memory]) = end {
+                let batch = &mut part.batch;
+                (batch.start, batch.places, batch.previous, batch.memory) = (z, xi, previous, memory);
+            }
+            let mut action = Vec::new();
+            part.forward(problem, control, Wanted::ALL, &mut |scene| action = scene.action.to_vec());
+            costs.iter_mut().zip(&part.costs).for_each(|(sum, now)| *sum += now);
+            let (z, xi) = part.end();
+            end = Some([z.to_vec(), xi.to_vec(), action, part.remembered().to_vec()]);
+        }
+        let [z, xi, ..] = end.expect("four ticks");
+        assert!((z.as_slice(), xi.as_slice()) == whole.end(), "{name}: the end is the same");
+        // A task may measure against the start of the episode: a part has its own, the same but for rounding.
+        let close = costs.iter().zip(&whole.costs).all(|(a, b)| (a - b).abs() <= 1e-4 * b.abs());
+        assert!(close, "{name}: {costs:?}, not {:?}", whole.costs);
     }
 }
 

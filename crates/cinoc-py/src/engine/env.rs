@@ -1,11 +1,13 @@
 //! Episodes as a thing to step.
 
+use super::data::prepare;
 use super::policy::{Net, Policy};
 use super::problem::Problem;
 use super::{cinoc, told};
 use crate::arrays::{finite, given, maybe, numbers, numbers_mut, room};
 use crate::fault::{alone, engine, explained, wrong};
 use cinoc::env::EnvState;
+use cinoc::random::Use;
 use cinoc::rollout::Beginning;
 use cinoc::threads::Threads;
 use cinoc::{Config, Real};
@@ -138,6 +140,12 @@ impl Env {
             return Err(wrong(format!("agent {agent} cannot die; agents go from 0 to {}", agents - 1)));
         }
         let (seeds, indices) = (numbers(&seeds), numbers(&indices));
+        if starts.is_none() || targets.is_none() {
+            let mut drawn: Vec<u64> = seeds.iter().zip(which).filter(|(_, which)| **which).map(|(seed, _)| *seed).collect();
+            drawn.sort_unstable();
+            drawn.dedup();
+            prepare(py, &self.problem.inner, &[Use::of(stream)], &drawn)?;
+        }
         let (mut state, problem) = (self.state()?, &*self.problem.inner);
         let state = &mut *state;
         let begin = |i: usize| {

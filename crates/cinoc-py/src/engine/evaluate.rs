@@ -1,5 +1,6 @@
 //! Scores on held-out instances.
 
+use super::data::prepare;
 use super::policy::Policy;
 use super::{cinoc, told};
 use crate::arrays::{Size, finite, maybe, numbers};
@@ -57,6 +58,9 @@ pub fn evaluate(
     let request = Request { fail, fail_at, starts, targets, ..Request::test(agents, instances, seed) };
     memory::afford(&format!("{instances} scores"), 1000.0 * instances as f64).map_err(told)?;
     let threads = Threads::new(threads).map_err(told)?;
+    if request.starts.is_empty() || request.targets.is_empty() {
+        prepare(py, problem, &[Use::Test], &[seed])?;
+    }
     let nobody = Idle { action_width: problem.swarm.action_width() };
     let (mut controlled, mut free) = (Scores::default(), Scores::default());
     // In pieces, so that a user can stop it.

@@ -1,5 +1,6 @@
 //! The engine in one precision; `super::cinoc` says which.
 
+mod data;
 mod env;
 mod evaluate;
 mod policy;

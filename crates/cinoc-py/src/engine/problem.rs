@@ -1,5 +1,6 @@
 //! A control problem.
 
+use super::data::prepare;
 use super::{cinoc, pairs, stream, told};
 use crate::arrays::array;
 use crate::fault::{engine, explained, wrong};
@@ -202,6 +203,7 @@ impl Problem {
     #[pyo3(signature = (seed, index, stream = "test"))]
     fn draw<'py>(&self, py: Python<'py>, seed: u64, index: u64, stream: &str) -> PyResult<Fields<'py>> {
         let stream = self::stream(stream)?;
+        prepare(py, &self.inner, &[Use::of(stream)], &[seed])?;
         let drawn = engine(py, || self.inner.task.sample(&mut Rng::new(seed, stream, index), Use::of(stream)))?;
         let shape = &self.fields(1)[1..];
         Ok((array(py, drawn.start, shape), array(py, drawn.target, shape)))

@@ -1,9 +1,11 @@
 //! Training, in a run folder or in memory.
 
+use super::data::prepare;
 use super::policy::{Net, Policy};
 use super::problem::config;
 use super::{cinoc, pairs, told};
 use crate::fault::{alone, engine, explained};
+use cinoc::random::Use;
 use cinoc::run::{Kind, Model, Origin, Run, Saved};
 use cinoc::settings::Overlay;
 use cinoc::threads::Threads;
@@ -137,6 +139,8 @@ impl Training {
         if place.trainer().finished() {
             return Err(explained("all updates are done; raise train.updates to go on"));
         }
+        let (problem, seed) = (place.trainer().problem.clone(), place.trainer().seed);
+        prepare(py, &problem, &[Use::Training, Use::Validation], &[seed])?;
         let place = &mut *place;
         let progress = engine(py, || match place {
             Place::Folder(run) => run.step(),

@@ -30,6 +30,12 @@ pub fn config(problem: &str, changes: &[&str]) -> Config {
     registry.change(&config, &Overlay::from_pairs(all).expect("changes")).expect("a configuration")
 }
 
+/// The same with another kind of policy.
+pub fn with_policy(problem: &str, changes: &[&str], kind: &str) -> Config {
+    let kind = Overlay::from_pairs([format!("policy.kind={kind}")]).expect("a change");
+    Registry::builtin().change(&config(problem, changes), &kind).expect("a configuration")
+}
+
 /// Everything that a configuration describes.
 pub fn parts(config: &Config) -> Parts {
     Registry::builtin().parts(config).expect("a problem")
