@@ -3,6 +3,7 @@
 use crate::policy::{Declared, Policy};
 use crate::random::{Rng, Stream};
 use crate::rollout::{Beginning, Decide, Given, Inputs, State, tick};
+use crate::sense::Visible;
 use crate::task::Status;
 use crate::{Problem, Real};
 use cinoc_tape::{Memory, Params, Tape, VarId};
@@ -194,6 +195,9 @@ impl Shard {
         }
         self.inputs.clear();
         self.inputs.extend_from_slice(&e.strength);
+        if problem.task.timed() {
+            self.inputs.extend(e.ticks.iter().map(|&tick| tick as Real));
+        }
         for (&seed, &tick) in e.noise.iter().zip(&e.ticks).filter(|_| declared.noise > 0) {
             let mut rng = Rng::new(seed, Stream::Noise, tick as u64);
             self.inputs.extend((0..agents * declared.noise).map(|_| rng.normal() as Real));
@@ -246,7 +250,13 @@ impl Shard {
             let (field, rank) = field_shape(problem, size);
             let [z, target] = [&e.z, &e.target].map(|x| tape.given(&field[..rank], x));
             let xi = tape.given([size, agents, problem.swarm.dimensions()], &e.xi);
-            let seen = problem.swarm.observe(z, target, xi, tape.given([size, agents], &e.strength));
+            let strength = tape.given([size, agents], &e.strength);
+            let now = problem.task.timed().then(|| {
+                self.inputs.clear();
+                self.inputs.extend(e.ticks.iter().map(|&tick| tick as Real));
+                tape.given([size], &self.inputs)
+            });
+            let seen = problem.swarm.observe(&Visible { z, target, xi, strength, now });
             seen.patch().read(|values| view.copy_from_slice(values));
             seen.position().read(|values| position.copy_from_slice(values));
         }
@@ -344,6 +354,7 @@ fn record(recorded: &mut Recorded, problem: &Problem, driver: Driver, e: &Episod
             leaf(shape, values)
         };
         let strength = next(&[size, agents]);
+        let now = problem.task.timed().then(|| next(&[size]));
         let decide = match driver {
             Driver::Policy(policy, params) => Decide::Policy {
                 policy,
@@ -356,7 +367,8 @@ fn record(recorded: &mut Recorded, problem: &Problem, driver: Driver, e: &Episod
             Driver::Actions(_) => Decide::Action(next(&[size, agents, width])),
         };
         let state = State { z, xi, previous, memory };
-        let after = tick(problem, decide, state, Given { start, target, strength, hold: 1 }, &mut |term| terms.push(term.id()));
+        let after =
+            tick(problem, decide, state, Given { start, target, strength, now, hold: 1 }, &mut |term| terms.push(term.id()));
         recorded.after = [Some(after.z), Some(after.xi), Some(after.previous), after.memory].map(|var| var.map(|var| var.id()));
     }
     recorded.model = tape.into_memory();
