@@ -19,7 +19,7 @@ LIMITS = {
     "fkpp1d": f"{SEES}, to the left and to the right; they know where they are, and see the target. They divide their pushes by how crowded their place is (`swarm.crowd`; neighbours up to 0.12 away).",
     "heat2d": f"{SEES} in eight directions; they know where they are, and see the target. They divide their pushes by how crowded their place is (neighbours up to 0.37 away).",
     "heat2d_obstacles": f"{SEES} in eight directions; they know where they are, and see the target and the nearest disc. They divide their pushes by how crowded their place is. The safety layer keeps "
-                        "the paper's margin of 0.08 around the discs; between a disc and a wall nearer than that agents may pass.",
+                        "the paper's margin of 0.08 around the discs, and lets nobody pass between a disc and a wall nearer than that. Discs may be elsewhere or move (`obstacles.discs`, `obstacles.orbit`); it was trained with neither.",
     "ks1d": f"{SEES}, to the left and to the right. They divide their pushes by how crowded their place is (neighbours up to 2.45 away, 22 % of the ring). The range is that of the mean energy; "
             "at the last tick seven agents leave far more than eight.",
     "ks2d": f"{SEES} in eight directions. They divide their pushes by how crowded their place is (neighbours up to 5.9 away, 11 % of the torus). They stand on the most even lattice, not on the paper's square one.",

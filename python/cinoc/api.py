@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from cinoc import _native, fields
-from cinoc.policy import Policy, load
+from cinoc.policy import Policy, as_policy
 from cinoc.problem import Problem, engine, overlay, settings_file
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def evaluate(
     """
     import pandas as pd
 
-    policy = policy if isinstance(policy, Policy) else load(policy)
+    policy = as_policy(policy)
     problem = policy.problem
     swarms = [problem.agents] if agents is None else [agents] if isinstance(agents, (int, np.integer)) else [*agents]
     starts = None if start is None else fields.fields(problem, start, "start")

@@ -10,7 +10,7 @@ import numpy as np
 
 from cinoc import fields
 from cinoc._native import CinocError
-from cinoc.policy import Policy, load
+from cinoc.policy import Policy, as_policy
 from cinoc.problem import Array, Problem
 
 if TYPE_CHECKING:
@@ -39,11 +39,13 @@ def rollout(
     a function of x or of x and y, or a .npy file; in the plane also a picture), `places` [agents, axes], and `deaths`, pairs (tick, agent). Several
     fields are as many instances. More `ticks` than the problem has make it longer.
     """
-    policy = who if isinstance(who, Policy) else None if isinstance(who, Problem) else load(who)
+    policy = None if isinstance(who, Problem) else as_policy(who)
     problem = who if isinstance(who, Problem) else policy.problem if policy else None
     assert problem is not None
     if policy and actions is not None:
         raise CinocError("a policy decides by itself; give a problem where you give actions, like policy.problem")
+    if min(seed, *np.atleast_1d(index)) < 0 or (ticks is not None and ticks < 1):
+        raise CinocError("seed and index are 0 or more, and ticks 1 or more")
     if ticks is not None and ticks > problem.ticks:
         longer = {"physics.ticks": ticks}
         policy, problem = (policy.change(longer), problem) if policy else (None, problem.change(longer))

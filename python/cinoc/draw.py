@@ -10,7 +10,7 @@ import numpy as np
 
 from cinoc._native import CinocError
 from cinoc.dataset import rollout
-from cinoc.policy import Policy, load
+from cinoc.policy import Policy, as_policy
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -34,7 +34,7 @@ def show(
     """
     name = ""
     if not _is_dataset(what):
-        policy = what if isinstance(what, Policy) else load(what)
+        policy = as_policy(what)
         what, name = rollout(policy, **more), "policy"
         compare = {"nobody acts": rollout(policy.problem, **more), **(compare or {})}
     elif more:

@@ -106,6 +106,13 @@ def load(name: str | PathLike[str], dtype: DTypeLike = "float32") -> Policy:
     return Policy(engine(dtype).Policy.load(str(name)))
 
 
+def as_policy(who: Any) -> Policy:
+    """A policy, that of a `cinoc.torch.Policy`, or one by its name."""
+    if isinstance(who, Policy):
+        return who
+    return who.to_cinoc() if hasattr(who, "to_cinoc") else load(who)
+
+
 def _from_bytes(file: bytes, dtype: str) -> Policy:
     with TemporaryDirectory() as folder:
         path = Path(folder, "policy.safetensors")

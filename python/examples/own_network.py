@@ -35,8 +35,9 @@ def look(state: cinoc.torch.State) -> Tensor:
     return torch.cat([4.0 * at(state.z - state.target, around), at(state.target, around), state.xi / length], -1)
 
 
-network = nn.Sequential(nn.Linear(11, 48), nn.Tanh(), nn.Linear(48, 48), nn.Tanh(), nn.Linear(48, 2))
-network[-1].weight.data *= 0.1
+answer = nn.Linear(48, 2)
+nn.init.normal_(answer.weight, std=0.01)  # agents begin by standing still
+network = nn.Sequential(nn.Linear(11, 48), nn.Tanh(), nn.Linear(48, 48), nn.Tanh(), answer)
 
 
 def play(state: cinoc.torch.State, deciding: bool = True) -> Tensor:

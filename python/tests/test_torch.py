@@ -79,6 +79,7 @@ def test_a_policy_is_trained_further():
     assert costs[-1] < 0.9 * costs[0]
     trained = module.to_cinoc()
     np.testing.assert_allclose(trained.params, module.flat().detach().numpy())
+    assert cinoc.rollout(module).sizes["decision"] == 30
     assert cinoc.evaluate(trained, instances=4)["ratio"][0] > 0.0
 
 

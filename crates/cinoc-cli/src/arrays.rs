@@ -1,5 +1,6 @@
 //! Fields from NumPy files, and episodes into them.
 
+use crate::picture;
 use anyhow::{Context, Result, bail};
 use cinoc::trace::Trace;
 use cinoc::{Problem, Real, memory};
@@ -16,8 +17,11 @@ const MOST: u64 = 1 << 31;
 /// The most bytes of the header of such a file; NumPy writes 128.
 const HEADER: u64 = 4096;
 
-/// Fields of a `.npy` file: one, of the shape of the grid, or several along a first axis.
+/// Fields of a file: of a `.npy` one, of the shape of the grid, or several along a first axis; of a `.png` its grey levels.
 pub fn fields(path: &Path, problem: &Problem) -> Result<Vec<Vec<Real>>> {
+    if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("png")) {
+        return Ok(vec![picture::field(path, problem)?]);
+    }
     let nodes: Vec<u64> = problem.stepper.grid().nodes.iter().map(|&n| n as u64).collect();
     let place = || format!("{} cannot be used as fields", path.display());
     let mut file = File::open(path).with_context(place)?;

@@ -13,6 +13,7 @@ mod cmd;
 mod draw;
 mod library;
 mod out;
+mod picture;
 
 use cinoc::Registry;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};

@@ -149,3 +149,27 @@ fn episodes_are_written_as_arrays() {
     assert_eq!(action.0, [7, 8, 1]);
     assert!(action.1[..24].iter().all(|u| *u == 0.0) && action.1[24..].iter().all(|u| *u != 0.0), "{action:?}");
 }
+
+#[test]
+fn pictures_are_fields_of_the_plane() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("half.png");
+    // The upper half white: 4 columns, 6 rows.
+    let mut encoder = png::Encoder::new(std::fs::File::create(&path).expect("a file"), 4, 6);
+    encoder.set_color(png::ColorType::Rgb);
+    let pixels: Vec<u8> = (0..72).map(|i| if i < 36 { 255 } else { 0 }).collect();
+    encoder.write_header().and_then(|mut writer| writer.write_image_data(&pixels)).expect("a picture");
+    let path = path.to_str().expect("a path");
+    let out = folder.path().join("own.npz");
+    good(cinoc(["show", "heat2d", "--start", path, "--export"]).arg(&out).arg("-o").arg(folder.path().join("own.png")));
+    let mut archive = NpzArchive::open(&out).expect("an archive");
+    let z: Vec<f64> = archive.by_name("z").expect("read").expect("fields").into_vec().expect("numbers");
+    // [x, y] of 32 by 32 nodes; y goes up.
+    assert_eq!((z[0], z[31], z[32 * 5 + 3], z[32 * 5 + 28]), (0.0, 1.0, 0.0, 1.0));
+    let text = refused(&mut cinoc(["eval", "heat1d", "--start", path]));
+    assert!(text.contains("not a problem in the plane"), "{text}");
+    let words = folder.path().join("text.png");
+    std::fs::write(&words, "no picture").expect("written");
+    let text = refused(cinoc(["eval", "heat2d", "--start"]).arg(&words));
+    assert!(text.contains("not a picture in PNG format"), "{text}");
+}

@@ -3,11 +3,12 @@
 use crate::random::{Rng, Stream, Use};
 use crate::registry::Parts;
 use crate::rollout::{Control, Loss, Rollout, Wanted};
+use crate::sense::Visible;
 use crate::threads::Threads;
 use crate::train::{self, Trainer};
 use crate::{Config, Error, Problem, Real, Registry};
 use cinoc_tape::check::{Point, compare, noise};
-use cinoc_tape::{Memory, Shape, Tape, profile};
+use cinoc_tape::{Memory, Shape, Tape, Var, profile};
 use std::collections::BTreeMap;
 use std::time::Instant;
 
@@ -40,6 +41,7 @@ pub fn parts(problem: &Problem) -> Vec<(&'static str, f64)> {
         found[2]
     };
     let swarm = &problem.swarm;
+    let now = vec![0.0; size];
     vec![
         ("step", error(vec![(f, inner), (driven, force)], &|v| problem.stepper.step(v[0], v[1]))),
         ("force", error(vec![(a, action.clone()), (x, xi.clone())], &|v| swarm.actuate(v[0], v[1]))),
@@ -53,16 +55,18 @@ pub fn parts(problem: &Problem) -> Vec<(&'static str, f64)> {
         (
             "observe",
             error(vec![(f, z.clone()), (f, target.clone()), (x, xi.clone())], &|v| {
-                swarm.observe(v[0], v[1], v[2], v[0].tape().constant([size, agents], &alive)).patch()
+                swarm.observe(&see(problem, v, &alive, &now)).patch()
             }),
         ),
-        (
-            "position",
-            error(vec![(f, z), (f, target), (x, xi)], &|v| {
-                swarm.observe(v[0], v[1], v[2], v[0].tape().constant([size, agents], &alive)).position()
-            }),
-        ),
+        ("position", error(vec![(f, z), (f, target), (x, xi)], &|v| swarm.observe(&see(problem, v, &alive, &now)).position())),
     ]
+}
+
+/// A field, a target and places as agents see them at the start, all of them alive.
+fn see<'t>(problem: &Problem, v: &[Var<'t>], alive: &[Real], now: &[Real]) -> Visible<'t> {
+    let tape = v[0].tape();
+    let strength = tape.constant([now.len(), alive.len() / now.len()], alive);
+    Visible { z: v[0], target: v[1], xi: v[2], strength, now: problem.task.timed().then(|| tape.constant([now.len()], now)) }
 }
 
 /// A trainer on short episodes and small batches.

@@ -7,7 +7,7 @@ use cinoc::limit::SaturateLength;
 use cinoc::policy::{Context, Idle};
 use cinoc::random::{Rng, Stream, Use};
 use cinoc::registry::Parts;
-use cinoc::sense::{Directions, ObserveField, Patch};
+use cinoc::sense::{Directions, ObserveField, Patch, Visible};
 use cinoc::task::MomentDistance;
 use cinoc::threads::Threads;
 use cinoc::{Real, evaluate};
@@ -116,12 +116,12 @@ fn one_view_serves_all_agents() {
     let density: Vec<Real> = noise(96, 1).iter().map(|z| 1.0 + z).collect();
     let (z, target) = (tape.constant([2, 6, 8], &density), tape.constant([2, 6, 8], &noise(96, 2)));
     let act = |agents: usize, xi: &[Real]| {
-        let seen = problem.swarm.observe(
+        let seen = problem.swarm.observe(&Visible::new(
             z,
             target,
             tape.constant([2, agents, 2], xi),
             tape.constant([2, agents], &vec![1.0; 2 * agents]),
-        );
+        ));
         let action = policy.act(&theta, &seen, &Context::default()).raw;
         assert_eq!(action.shape().sizes(), &[2, agents, 2]);
         action.value()
@@ -241,7 +241,8 @@ fn agents_may_see_patches_instead() {
     let z: Vec<Real> = x.iter().flat_map(|x| y.iter().map(move |y| (0.2 + 0.5 * x + 0.3 * y) as Real)).collect();
     let tape = Tape::new(Memory::default(), &[]);
     let (field, target) = (tape.constant([1, 64, 80], &z), tape.zeros([1, 64, 80]));
-    let seen = problem.swarm.observe(field, target, tape.constant([1, 1, 2], &[0.5, 0.6]), tape.constant([1, 1], &[1.0]));
+    let seen =
+        problem.swarm.observe(&Visible::new(field, target, tape.constant([1, 1, 2], &[0.5, 0.6]), tape.constant([1, 1], &[1.0])));
     assert_eq!(seen.patch().shape().sizes(), &[1, 1, 432]);
     let (seen, h) = (seen.patch().value(), 1.0 / 63.0);
     for (n, pixel) in seen.chunks_exact(3).enumerate() {

@@ -6,7 +6,7 @@ use cinoc::Real;
 use cinoc::actuate::{Actuate, Flow2d, Kernel, Push};
 use cinoc::policy::Idle;
 use cinoc::rollout::{Control, Outcome, Rollout, Wanted};
-use cinoc::sense::{Observe1d, Sense, Sight, Window};
+use cinoc::sense::{Observe1d, Sense, Sight, Visible, Window};
 use cinoc_pde::Grid;
 use cinoc_tape::check::{assert_derivative, noise, pull_back};
 use cinoc_tape::{Memory, Shape, Tape};
@@ -42,8 +42,11 @@ fn views_and_forces_at_any_place() {
             let sight = Sight::around(&grid, &window(points, width * grid.lengths[0] as f64));
             let point = vec![(Shape::new(&field), noise(grid.count(), 1)), (Shape::new(&[1, agents, d]), xi.clone())];
             let numbers = sight.features().patch.count() * agents;
-            let (seen, _) =
-                pull_back(&point, &|v| sight.observe(v[0], v[0] * 0.0, v[1], v[1]).patch(), Some(&vec![1.0; numbers]));
+            let (seen, _) = pull_back(
+                &point,
+                &|v| sight.observe(&Visible::new(v[0], v[0] * 0.0, v[1], v[1])).patch(),
+                Some(&vec![1.0; numbers]),
+            );
             let finite = |m: &usize| places[*m].is_finite();
             for m in (0..agents).filter(finite) {
                 assert!(
@@ -55,7 +58,7 @@ fn views_and_forces_at_any_place() {
             // The same where agents never move.
             let tape = Tape::new(Memory::default(), &[]);
             let (z, xi) = (tape.zeros(Shape::new(&field)), tape.constant([1, agents, d], &xi));
-            sight.observe(z, z, xi, xi).patch().value();
+            sight.observe(&Visible::new(z, z, xi, xi)).patch().value();
         }
         for moving in [false, true] {
             for sigma in [0.01, 0.2, 1e30] {

@@ -5,7 +5,7 @@ mod common;
 use cinoc::policy::{Context, DeepONet, Fusion, Plant, PolicyDefinition};
 use cinoc::random::{Rng, Stream};
 use cinoc::rollout::{Control, Loss, Outcome, Rollout, Wanted};
-use cinoc::sense::{Features, Observation, Patch};
+use cinoc::sense::{Features, Observation, Patch, Visible};
 use cinoc::task::Status;
 use cinoc::{Real, Registry};
 use cinoc_tape::{Adjoints, Memory, Tape};
@@ -74,12 +74,12 @@ fn open_loop(problem: &str, group: &'static str, changes: &[&str]) {
     let problem = Registry::builtin().build(&paper(problem, &changes)).expect("a problem");
     let (z0, target, xi0) = (golden.real("z0"), golden.real("target"), golden.real("xi0"));
     let tape = Tape::new(Memory::default(), &[]);
-    let seen = problem.swarm.observe(
+    let seen = problem.swarm.observe(&Visible::new(
         tape.constant(&z0.0[..], &z0.1),
         tape.constant(&target.0[..], &target.1),
         tape.given(&xi0.0[..], &xi0.1),
         tape.zeros(&xi0.0[..2]),
-    );
+    ));
     golden.compare("obs0", &seen.patch().value());
     // [B, T, …] to [T, B, …] and back.
     let turned = |x: &[Real], outer: usize, inner: usize| -> Vec<Real> {

@@ -11,7 +11,7 @@ use cinoc::policy::{Context, Idle};
 use cinoc::random::{Rng, Stream};
 use cinoc::registry::Parts;
 use cinoc::rollout::{Decide, Given, State, tick};
-use cinoc::sense::{Observe1d, PositionFeatures, RingView, Window};
+use cinoc::sense::{Observe1d, PositionFeatures, RingView, Visible, Window};
 use cinoc::task::{Acceleration, Collision, Effort, Margin, SquaredError};
 use cinoc::threads::Threads;
 use cinoc_pde::Grid;
@@ -239,7 +239,8 @@ fn the_dead_neither_push_nor_move() {
     let action = problem.swarm.saturate(raw, tape.constant([1, 3], &[1.0, 0.0, 1.0]));
     assert_eq!(&action.value()[2..4], &[0.0, 0.0]);
     let (z, xi) = (tape.zeros([1, 100]), tape.constant([1, 3, 1], &[0.2, 0.5, 0.8]));
-    let given = Given { start: z, target: tape.zeros([1, 100]), strength: tape.constant([1, 3], &[1.0, 0.0, 1.0]), hold: 1 };
+    let given =
+        Given { start: z, target: tape.zeros([1, 100]), strength: tape.constant([1, 3], &[1.0, 0.0, 1.0]), now: None, hold: 1 };
     let state = State { z, xi, previous: tape.zeros([1, 3, 2]), memory: None };
     let state = tick(&problem, Decide::Action(action), state, given, &mut |_| {});
     let moved = state.xi.value();
@@ -259,7 +260,8 @@ fn agents_are_interchangeable() {
     let theta = params.leaves(&tape, false);
     let (z, target) = (tape.constant([1, 100], &positions(100, 1)), tape.constant([1, 100], &positions(100, 2)));
     let act = |xi: &[Real]| {
-        let seen = problem.swarm.observe(z, target, tape.constant([1, 3, 1], xi), tape.constant([1, 3], &[1.0; 3]));
+        let seen =
+            problem.swarm.observe(&Visible::new(z, target, tape.constant([1, 3, 1], xi), tape.constant([1, 3], &[1.0; 3])));
         policy.act(&theta, &seen, &Context::default()).raw.value()
     };
     let (a, b) = (act(&[0.2, 0.5, 0.9]), act(&[0.9, 0.2, 0.5]));

@@ -87,11 +87,12 @@ pub struct Instances {
     /// When they die, as a share of the time up to the moment of the score: 0 at the start, 0.5 halfway.
     #[arg(long, default_value_t = 0.5, value_name = "SHARE")]
     pub fail_at: f64,
-    /// Start from fields of your own: a .npy file of the shape of the grid, or of several such fields along a first axis.
-    #[arg(long, value_name = "FILE.npy")]
+    /// Start from fields of your own: a .npy file of the shape of the grid, or of several such fields along a first axis. In the plane
+    /// also a .png: its grey levels, black 0 and white 1, stretched over the domain.
+    #[arg(long, value_name = "FILE")]
     pub start: Option<PathBuf>,
     /// Drive towards fields of your own, likewise.
-    #[arg(long, value_name = "FILE.npy")]
+    #[arg(long, value_name = "FILE")]
     pub target: Option<PathBuf>,
 }
 

@@ -93,8 +93,8 @@ pub struct Episode2d {
     pub u: Vec<Vec<f32>>,
     /// Velocities, `[T][M]`; rows are empty when agents do not move.
     pub v: Vec<Vec<[f32; 2]>>,
-    /// Discs (x, y, radius) that agents cannot enter.
-    pub obstacles: Vec<[f32; 3]>,
+    /// Discs (x, y, radius) that agents cannot enter, `[T+1][discs]`.
+    pub obstacles: Vec<Vec<[f32; 3]>>,
 }
 
 /// A controlled episode on a line or in the plane.

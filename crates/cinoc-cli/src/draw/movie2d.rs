@@ -44,7 +44,7 @@ fn save_frames(episode: &Episode2d, path: &Path, frames: usize) -> Result<()> {
             plane::field(&mut frame, picture, &scale, episode, &fields[tick]);
             if column == 1 {
                 plane::target_lines(&mut frame, picture, episode, 1.0);
-                plane::obstacles(&mut frame, picture, episode, 1.0);
+                plane::obstacles(&mut frame, picture, episode, tick, 1.0);
                 plane::agents(&mut frame, picture, episode, tick, 4.2);
             }
             border(&mut frame, picture, TEXT);

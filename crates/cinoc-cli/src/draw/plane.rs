@@ -54,7 +54,7 @@ pub fn note(episode: &Episode2d) -> String {
         (true, "dots: agents"),
         (dead, "grey rings: dead agents"),
         (episode.measure.has_target, "lines: contours of the target"),
-        (!episode.obstacles.is_empty(), "hatched: obstacles"),
+        (!episode.obstacles[0].is_empty(), "hatched: obstacles"),
     ];
     let words: Vec<&str> = signs.into_iter().filter_map(|(shown, word)| shown.then_some(word)).collect();
     words.join(" · ")
@@ -76,8 +76,8 @@ pub fn target_lines(surface: &mut dyn Surface, frame: Frame, episode: &Episode2d
 }
 
 /// Draws the obstacles as hatched discs.
-pub fn obstacles(surface: &mut dyn Surface, frame: Frame, episode: &Episode2d, width: f32) {
-    for [x, y, radius] in &episode.obstacles {
+pub fn obstacles(surface: &mut dyn Surface, frame: Frame, episode: &Episode2d, tick: usize, width: f32) {
+    for [x, y, radius] in &episode.obstacles[tick] {
         let centre = frame.at(x / episode.lengths[0], y / episode.lengths[1]);
         let radius = radius / episode.lengths[0] * frame.width();
         surface.disc(centre, radius, colour::MISSING.to_rgba());

@@ -67,7 +67,7 @@ fn draw_rows(surface: &mut dyn Surface, episode: &Episode2d) {
             plane::field(surface, frame, &scale, episode, &fields[tick]);
             if row == 1 {
                 plane::target_lines(surface, frame, episode, 1.6);
-                plane::obstacles(surface, frame, episode, 1.6);
+                plane::obstacles(surface, frame, episode, tick, 1.6);
                 plane::agents(surface, frame, episode, tick, 6.5);
             }
             border(surface, frame, TEXT);

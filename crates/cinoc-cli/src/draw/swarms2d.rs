@@ -92,7 +92,7 @@ fn draw_row(surface: &mut dyn Surface, episode: &Episode2d, scale: &Scale, momen
         let frame = Frame::new(LEFT + column as f32 * (width + gap), top, width, height);
         plane::field(surface, frame, scale, episode, &episode.controlled[tick]);
         plane::target_lines(surface, frame, episode, 1.6);
-        plane::obstacles(surface, frame, episode, 1.6);
+        plane::obstacles(surface, frame, episode, tick, 1.6);
         plane::agents(surface, frame, episode, tick, 8.5);
         border(surface, frame, TEXT);
         if row == 0 {

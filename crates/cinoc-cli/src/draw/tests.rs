@@ -40,7 +40,7 @@ fn plane() -> Episode2d {
         alive: line.alive,
         u: line.u,
         v: vec![vec![[0.1, 0.0]; 2]; TICKS],
-        obstacles: vec![[1.0, 0.5, 0.2]],
+        obstacles: vec![vec![[1.0, 0.5, 0.2]]; TICKS + 1],
     }
 }
 

@@ -182,13 +182,15 @@ impl Problem {
         Ok(PyArray1::from_iter(py, (0..grid.nodes[axis]).map(|i| i as f64 * grid.spacing(axis))))
     }
 
-    /// Discs that agents keep out of: x, y, radius.
+    /// Discs that agents keep out of, after so many ticks: x, y, radius.
     #[pyo3(signature = (tick = 0))]
     fn discs(&self, tick: usize) -> Vec<(f64, f64, f64)> {
-        // They stand still so far.
-        let _ = tick;
-        let each = self.inner.task.obstacles().iter();
-        each.map(|disc| (disc.centre[0] as f64, disc.centre[1] as f64, disc.radius as f64)).collect()
+        self.inner
+            .task
+            .obstacles(tick)
+            .iter()
+            .map(|disc| (disc.centre[0] as f64, disc.centre[1] as f64, disc.radius as f64))
+            .collect()
     }
 
     /// Where agents start, [agents, d].

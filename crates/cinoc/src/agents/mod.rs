@@ -8,7 +8,7 @@ use crate::Real;
 use crate::actuate::Actuate;
 use crate::limit::{Crowd, Limit, Safety};
 use crate::place::Place;
-use crate::sense::{Features, Observation, Sense};
+use crate::sense::{Features, Observation, Sense, Visible};
 use cinoc_tape::Var;
 use std::sync::Arc;
 
@@ -89,8 +89,8 @@ impl Swarm {
     }
 
     /// What each agent sees; the dead, whose strength is 0, are not seen by others.
-    pub fn observe<'t>(&self, z: Var<'t>, target: Var<'t>, xi: Var<'t>, strength: Var<'t>) -> Observation<'t> {
-        self.sense.observe(z, target, xi, strength)
+    pub fn observe<'t>(&self, visible: &Visible<'t>) -> Observation<'t> {
+        self.sense.observe(visible)
     }
 
     /// Each agent's strength given where all of them are.
@@ -110,9 +110,14 @@ impl Swarm {
         self.limit.hold(action, strength)
     }
 
-    /// Actions after the safety layer, which changes what must not happen.
-    pub fn filter<'t>(&self, action: Var<'t>, xi: Var<'t>) -> Var<'t> {
-        self.safety.as_ref().map_or(action, |safety| action.tape().record(safety, [action, xi]))
+    /// Actions after the safety layer, which changes what must not happen; `now`: ticks made, where discs move.
+    pub fn filter<'t>(&self, action: Var<'t>, xi: Var<'t>, now: Option<Var<'t>>) -> Var<'t> {
+        let tape = action.tape();
+        match (&self.safety, now) {
+            (Some(safety), Some(now)) => tape.record(safety, [action, xi, now]),
+            (Some(safety), None) => tape.record(safety, [action, xi]),
+            (None, _) => action,
+        }
     }
 
     /// What all agents together do to the field: the force, or whatever else drives the equation.

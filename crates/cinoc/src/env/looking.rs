@@ -1,5 +1,6 @@
 //! What agents see before a tick, recorded once and replayed.
 
+use crate::sense::Visible;
 use crate::{Problem, Real};
 use cinoc_tape::{Memory, Tape, VarId};
 
@@ -11,6 +12,8 @@ pub struct Around<'a> {
     pub target: &'a [Real],
     pub xi: &'a [Real],
     pub strength: &'a [Real],
+    /// Ticks made, where the task is timed.
+    pub now: &'a [Real],
 }
 
 /// A recorded look.
@@ -38,7 +41,8 @@ impl Looking {
             self.record(problem, around);
         } else {
             let moves = problem.swarm.moves().then_some(around.xi);
-            let values = [Some(around.z), moves, Some(around.strength)].into_iter().flatten();
+            let now = problem.task.timed().then_some(around.now);
+            let values = [Some(around.z), moves, Some(around.strength), now].into_iter().flatten();
             self.again.replay(&self.model, &[], self.leaves.iter().copied().zip(values));
         }
         let memory = if fresh { &self.model } else { &self.again };
@@ -46,7 +50,7 @@ impl Looking {
     }
 
     fn record(&mut self, problem: &Problem, around: &Around) {
-        let &Around { size, agents, z, target, xi, strength } = around;
+        let &Around { size, agents, z, target, xi, strength, now } = around;
         self.again.release();
         self.leaves.clear();
         let tape = Tape::new(std::mem::take(&mut self.model), &[]).rematerialise(true);
@@ -61,7 +65,8 @@ impl Looking {
             let z = leaf(field, z);
             let xi = if swarm.moves() { leaf(&places, xi) } else { tape.constant(places, xi) };
             let strength = leaf(&[size, agents], strength);
-            let seen = swarm.observe(z, tape.constant(field, target), xi, strength);
+            let now = problem.task.timed().then(|| leaf(&[size], now));
+            let seen = swarm.observe(&Visible { z, target: tape.constant(field, target), xi, strength, now });
             self.seen = Some([seen.patch(), seen.position(), swarm.strength(strength, xi)].map(|var| var.id()));
         }
         self.model = tape.into_memory();

@@ -210,6 +210,9 @@ impl Shard {
         let (e, agents) = (&mut self.episodes, self.agents);
         self.inputs.clear();
         self.inputs.extend_from_slice(&e.strength);
+        if problem.task.timed() {
+            self.inputs.extend(e.ticks.iter().map(|&tick| tick as Real));
+        }
         for (&seed, &tick) in e.noise.iter().zip(&e.ticks).filter(|_| declared.noise > 0) {
             let mut rng = Rng::new(seed, Stream::Noise, tick as u64);
             self.inputs.extend((0..agents * declared.noise).map(|_| rng.normal() as Real));
@@ -258,9 +261,14 @@ impl Shard {
     /// What agents see in the tick to come: the view, features of positions, and strengths as limits take them.
     pub fn look(&mut self, problem: &Problem) -> [&[Real]; 3] {
         self.bury();
+        self.inputs.clear();
+        if problem.task.timed() {
+            self.inputs.extend(self.episodes.ticks.iter().map(|&tick| tick as Real));
+        }
         let e = &self.episodes;
         let [z, target, xi, strength] = [&e.z, &e.target, &e.xi, &e.strength].map(Vec::as_slice);
-        self.looking.look(problem, &Around { size: self.episodes.ticks.len(), agents: self.agents, z, target, xi, strength })
+        let around = Around { size: e.ticks.len(), agents: self.agents, z, target, xi, strength, now: &self.inputs };
+        self.looking.look(problem, &around)
     }
 
     pub fn result(&self, i: usize) -> (f64, bool, bool) {
@@ -350,6 +358,7 @@ fn record(recorded: &mut Recorded, problem: &Problem, driver: Driver, e: &Episod
             leaf(shape, values)
         };
         let strength = next(&[size, agents]);
+        let now = problem.task.timed().then(|| next(&[size]));
         let decide = match driver {
             Driver::Policy(policy, params) => Decide::Policy {
                 policy,
@@ -362,7 +371,8 @@ fn record(recorded: &mut Recorded, problem: &Problem, driver: Driver, e: &Episod
             Driver::Actions(_) => Decide::Action(next(&[size, agents, width])),
         };
         let state = State { z, xi, previous, memory };
-        let after = tick(problem, decide, state, Given { start, target, strength, hold: 1 }, &mut |term| terms.push(term.id()));
+        let after =
+            tick(problem, decide, state, Given { start, target, strength, now, hold: 1 }, &mut |term| terms.push(term.id()));
         recorded.after = [Some(after.z), Some(after.xi), Some(after.previous), after.memory].map(|var| var.map(|var| var.id()));
     }
     recorded.model = tape.into_memory();

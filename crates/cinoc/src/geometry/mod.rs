@@ -7,7 +7,7 @@ mod places;
 mod rectangle;
 mod runs;
 
-pub use disc::{Bearing, Disc};
+pub use disc::{Bearing, Disc, Discs};
 pub use pairs::near_pairs;
 pub(crate) use places::places;
 pub use rectangle::Rectangle;

@@ -1,7 +1,7 @@
 //! Velocities that never lead into a keep-out disc.
 
 use crate::Real;
-use crate::geometry::Disc;
+use crate::geometry::{Bearing, Disc, Discs};
 use cinoc_tape::{Cotangents, Inputs, Op, Shape};
 
 /// The part of its distance to a disc that an agent may cover in one tick. One would do; less lets it slow down before it stops.
@@ -16,31 +16,48 @@ pub struct SafetySettings {
     pub margin: f64,
     /// Time between two decisions.
     pub tick_time: f64,
-    /// Largest speed along each axis.
+    /// Largest speed of agents along each axis.
     pub speed: f64,
+    /// Largest speed of discs.
+    pub disc_speed: f64,
 }
 
 impl SafetySettings {
     /// How far from a disc an agent begins to mind it, the clearance included.
     pub fn reach(&self) -> f64 {
-        self.clearance + 2f64.sqrt() * self.speed * self.tick_time / PER_TICK
+        self.clearance + (2f64.sqrt() * self.speed + self.disc_speed) * self.tick_time / PER_TICK
     }
 }
 
 /// Takes as much of an agent's velocity away as would bring it too near to a disc, and leaves the rest as it is.
 ///
-/// With `h = |ξ − c| − r − clearance` and the outward direction `n`, the velocity `v` is held to `v·n ≥ −½h/Δt` by `v += max(0, −½h/Δt − v·n)·n`.
-/// A straight move then stays on the outer side of a tangent to the disc, so it ends outside and never cuts through. Discs lie so far apart that
-/// an agent minds one of them at a time ([`SafetySettings::reach`]). What is left is scaled down where a component exceeds the actuators' limit.
-/// Inputs: actions `[batch, agents, 3]` (push and velocity), positions `[batch, agents, 2]`; output: actions.
+/// With `h = |ξ − c| − r − clearance` and the outward direction `n`, the velocity `v` is held to `v·n ≥ w·n − ½h/Δt` by
+/// `v += max(0, w·n − ½h/Δt − v·n)·n`, where `w` is the velocity of the disc. Seen from the disc a straight move then stays on the outer side of a
+/// tangent to it, so it ends outside and never cuts through. Discs lie so far apart that an agent minds one of them at a time
+/// ([`SafetySettings::reach`]). Where a component then exceeds the actuators' limit, what leads towards the disc or along it is shortened.
+///
+/// Between a disc and a wall nearer than the clearance nobody can pass, and an agent caught there could not leave. Such a disc reaches to the wall:
+/// distances are those to the strip from its centre to the wall, and the tangents are perpendicular to the wall, so that sliding along it helps nobody.
+///
+/// Inputs: actions `[batch, agents, 3]` (push and velocity), positions `[batch, agents, 2]` and, if discs move, ticks made `[batch]`; output: actions.
 pub struct Safety {
-    discs: Vec<Disc>,
+    discs: Discs,
+    /// Of each disc: whether it reaches to the lower and to the upper wall of each axis.
+    walls: Vec<[[bool; 2]; 2]>,
     clearance: Real,
     margin: Real,
-    /// From a distance to the largest speed towards a disc.
-    rate: Real,
+    tick_time: Real,
     limit: Real,
     lengths: [Real; 2],
+}
+
+/// A disc as an agent meets it.
+struct Meeting {
+    bearing: Bearing,
+    /// Along which axes the distance does not depend on where the agent is.
+    beside: [bool; 2],
+    /// The velocity of the disc.
+    velocity: [Real; 2],
 }
 
 /// Scale that shortens a velocity so that its largest component is within a limit, and which component that is.
@@ -63,30 +80,89 @@ impl Safety {
     ///
     /// # Panics
     /// Without discs, or on anything but a plane.
-    pub fn new(discs: Vec<Disc>, lengths: &[Real], settings: &SafetySettings) -> Self {
-        assert!(!discs.is_empty(), "safety from no discs");
+    pub fn new(discs: Discs, lengths: &[Real], settings: &SafetySettings) -> Self {
+        assert!(discs.count() > 0, "safety from no discs");
         let &[width, height] = lengths else { panic!("safety is for planes, not for {} dimensions", lengths.len()) };
-        let SafetySettings { clearance, margin, tick_time, speed } = *settings;
-        let rate = (PER_TICK / tick_time) as Real;
-        Self { discs, clearance: clearance as Real, margin: margin as Real, rate, limit: speed as Real, lengths: [width, height] }
+        let SafetySettings { clearance, margin, tick_time, speed, .. } = *settings;
+        let walls = discs.places().iter().map(|disc| reaches(disc, discs.orbit(), [width, height], clearance)).collect();
+        let [clearance, margin, tick_time, limit] = [clearance, margin, tick_time, speed].map(|x| x as Real);
+        Self { discs, walls, clearance, margin, tick_time, limit, lengths: [width, height] }
+    }
+
+    /// How an agent at `xi` meets disc `k` after so many ticks.
+    fn meet(&self, k: usize, xi: [Real; 2], tick: Real) -> Meeting {
+        let disc = self.discs.disc(k, tick);
+        let velocity = match self.discs.moving() {
+            true => add(self.discs.disc(k, tick + 1.0).centre, -1.0, disc.centre).map(|x| x / self.tick_time),
+            false => [0.0; 2],
+        };
+        let walls = self.walls[k];
+        let beside = [0, 1].map(|c| walls[c][usize::from(xi[c] > disc.centre[c])]);
+        let centre = [0, 1].map(|c| if beside[c] { xi[c] } else { disc.centre[c] });
+        Meeting { bearing: Disc { centre, ..disc }.bearing(xi), beside, velocity }
+    }
+
+    /// The least velocity outwards that keeps an agent safe.
+    fn least(&self, meeting: &Meeting) -> Real {
+        let Meeting { bearing, velocity, .. } = meeting;
+        dot(*velocity, bearing.outward) - PER_TICK as Real * (bearing.gap - self.clearance) / self.tick_time
     }
 
     /// Moves starting places out of the discs and, where there is room, out of their margins.
     pub fn settle(&self, xi: &mut [Real]) {
         for xi in xi.as_chunks_mut::<2>().0 {
             // Out of one margin may be into another; the last word is that of the discs themselves.
-            for margin in [self.margin; 8].into_iter().chain([self.clearance]) {
-                for disc in &self.discs {
-                    let bearing = disc.bearing(*xi);
+            for margin in [self.margin.max(self.clearance); 8].into_iter().chain([self.clearance]) {
+                for k in 0..self.discs.count() {
+                    let Meeting { bearing, beside, .. } = self.meet(k, *xi, 0.0);
                     if bearing.gap < margin {
-                        let outward = if bearing.distance > 0.0 { bearing.outward } else { [1.0, 0.0] };
-                        *xi = add(disc.centre, 1.0001 * (disc.radius + margin), outward);
+                        let outward = if bearing.distance > 0.0 { bearing.outward } else { self.away(k, beside) };
+                        *xi = add(*xi, 1.0001 * (margin - bearing.gap), outward);
                         (0..2).for_each(|c| xi[c] = xi[c].clamp(0.0, self.lengths[c]));
                     }
                 }
             }
         }
     }
+
+    /// A way out for an agent that is as near to disc `k` as can be.
+    fn away(&self, k: usize, beside: [bool; 2]) -> [Real; 2] {
+        match beside {
+            [false, _] => [1.0, 0.0],
+            [true, false] => [0.0, 1.0],
+            // In a corner: back to the middle.
+            [true, true] => [if self.walls[k][0][0] { 1.0 } else { -1.0 }, 0.0],
+        }
+    }
+
+    /// The velocity that an agent is left with, where disc `k` had the last word: to be called if it is too large for the actuators.
+    fn within(&self, v: [Real; 2], meeting: &Meeting) -> Shortened {
+        let (scale, largest) = shorten(v, self.limit);
+        let (least, n) = (self.least(meeting), meeting.bearing.outward);
+        // Fleeing must not become slower; what leads along the disc may.
+        match scale < 1.0 && least > 0.0 && n[1 - largest] != 0.0 {
+            true => Shortened::Along { largest, limit: self.limit.copysign(v[largest]), least },
+            false => Shortened::Whole { scale, largest },
+        }
+    }
+
+    fn tick(&self, x: &Inputs, agent: usize) -> Real {
+        if self.discs.moving() { x[2][agent / x.shape(1).sizes()[1]] } else { 0.0 }
+    }
+}
+
+/// How a velocity is brought within the limits.
+enum Shortened {
+    /// All of it by a factor.
+    Whole { scale: Real, largest: usize },
+    /// Its largest component to the limit, the other such that it is the least velocity outwards.
+    Along { largest: usize, limit: Real, least: Real },
+}
+
+/// Whether a disc that circles around its place leaves less room than the clearance to the lower and upper wall of each axis.
+fn reaches(disc: &Disc, orbit: f64, lengths: [Real; 2], clearance: f64) -> [[bool; 2]; 2] {
+    let size = disc.radius as f64 + orbit + clearance;
+    [0, 1].map(|c| [(disc.centre[c] as f64) < size, disc.centre[c] as f64 + size > lengths[c] as f64])
 }
 
 impl Op for Safety {
@@ -96,12 +172,13 @@ impl Op for Safety {
 
     fn shape(&self, x: &[Shape]) -> Shape {
         assert!(x[0].last() == 3 && x[1].last() == 2 && x[0].rows() == x[1].rows(), "safety: {:?} and {:?}", x[0], x[1]);
+        assert_eq!(x.len(), if self.discs.moving() { 3 } else { 2 }, "safety: the time where discs move, and only there");
         x[0]
     }
 
     /// How much each disc adds to each agent's velocity.
     fn saved(&self, x: &[Shape]) -> usize {
-        x[1].rows() * self.discs.len()
+        x[1].rows() * self.discs.count()
     }
 
     fn scratch(&self, x: &[Shape]) -> usize {
@@ -111,46 +188,85 @@ impl Op for Safety {
     fn forward(&self, x: &Inputs, y: &mut [Real], saved: &mut [Real], _: &mut [Real]) {
         y.copy_from_slice(&x[0]);
         let (actions, positions) = (y.as_chunks_mut::<3>().0, x[1].as_chunks::<2>().0);
-        for ((action, &xi), added) in actions.iter_mut().zip(positions).zip(saved.chunks_exact_mut(self.discs.len())) {
-            let mut v = [action[1], action[2]];
-            for (disc, added) in self.discs.iter().zip(&mut *added) {
-                let bearing = disc.bearing(xi);
-                *added = (-self.rate * (bearing.gap - self.clearance) - dot(v, bearing.outward)).max(0.0);
-                v = add(v, *added, bearing.outward);
+        let each = actions.iter_mut().zip(positions).zip(saved.chunks_exact_mut(self.discs.count())).enumerate();
+        for (m, ((action, &xi), saved)) in each {
+            let tick = self.tick(x, m);
+            let (mut v, mut last) = ([action[1], action[2]], None);
+            for (k, added) in saved.iter_mut().enumerate() {
+                let meeting = self.meet(k, xi, tick);
+                let n = meeting.bearing.outward;
+                *added = (self.least(&meeting) - dot(v, n)).max(0.0);
+                v = add(v, *added, n);
+                if *added > 0.0 {
+                    last = Some(meeting);
+                }
             }
             // An agent that nothing was added to keeps every bit.
-            if added.iter().any(|added| *added > 0.0) {
-                let (scale, _) = shorten(v, self.limit);
-                (action[1], action[2]) = (scale * v[0], scale * v[1]);
+            if let Some(meeting) = last {
+                let n = meeting.bearing.outward;
+                v = match self.within(v, &meeting) {
+                    Shortened::Whole { scale, .. } => v.map(|v| scale * v),
+                    Shortened::Along { largest, limit, least } => {
+                        let mut v = [limit; 2];
+                        v[1 - largest] = ((least - limit * n[largest]) / n[1 - largest]).clamp(-self.limit, self.limit);
+                        v
+                    }
+                };
+                (action[1], action[2]) = (v[0], v[1]);
             }
         }
     }
 
-    fn vjp(&self, x: &Inputs, _: &[Real], y_bar: &[Real], saved: &[Real], bars: &mut Cotangents, scratch: &mut [Real]) {
-        let (actions, positions, y_bar) = (x[0].as_chunks::<3>().0, x[1].as_chunks::<2>().0, y_bar.as_chunks::<3>().0);
+    fn vjp(&self, x: &Inputs, y: &[Real], y_bar: &[Real], saved: &[Real], bars: &mut Cotangents, scratch: &mut [Real]) {
+        let (actions, positions) = (x[0].as_chunks::<3>().0, x[1].as_chunks::<2>().0);
+        let (y, y_bar) = (y.as_chunks::<3>().0, y_bar.as_chunks::<3>().0);
         let found = scratch[..4 * positions.len()].as_chunks_mut::<4>().0;
         for (m, found) in found.iter_mut().enumerate() {
-            let added = &saved[m * self.discs.len()..][..self.discs.len()];
-            let (xi, mut v_bar, mut xi_bar) = (positions[m], [y_bar[m][1], y_bar[m][2]], [0.0; 2]);
-            if added.iter().any(|added| *added > 0.0) {
-                let start = [actions[m][1], actions[m][2]];
-                let mut v = self.discs.iter().zip(added).fold(start, |v, (disc, added)| add(v, *added, disc.bearing(xi).outward));
-                let (scale, largest) = shorten(v, self.limit);
-                let along = dot(v_bar, v);
-                v_bar = [scale * v_bar[0], scale * v_bar[1]];
-                if scale < 1.0 {
-                    v_bar[largest] -= along * scale / v[largest];
+            let added = &saved[m * self.discs.count()..][..self.discs.count()];
+            let (xi, tick) = (positions[m], self.tick(x, m));
+            let (mut v_bar, mut xi_bar) = ([y_bar[m][1], y_bar[m][2]], [0.0; 2]);
+            // What a cotangent of the least velocity outwards and of the direction outwards says about the position.
+            let mut by_place = |meeting: &Meeting, least_bar: Real, n_bar: [Real; 2]| {
+                let (n, distance) = (meeting.bearing.outward, meeting.bearing.distance);
+                // n turns as the agent moves across it.
+                let n_bar = add(n_bar, least_bar, meeting.velocity);
+                let across = add(n_bar, -dot(n_bar, n), n);
+                let inverse = if distance > 0.0 { 1.0 / distance } else { 0.0 };
+                let nearer = -least_bar * PER_TICK as Real / self.tick_time;
+                for c in (0..2).filter(|&c| !meeting.beside[c]) {
+                    xi_bar[c] += nearer * n[c] + inverse * across[c];
                 }
-                for (disc, &added) in self.discs.iter().zip(added).rev().filter(|(_, added)| **added > 0.0) {
-                    let bearing = disc.bearing(xi);
-                    let n = bearing.outward;
+            };
+            if let Some(last) = added.iter().rposition(|added| *added > 0.0) {
+                let meeting = |k: usize| self.meet(k, xi, tick);
+                let start = [actions[m][1], actions[m][2]];
+                let mut v = (0..added.len()).fold(start, |v, k| add(v, added[k], meeting(k).bearing.outward));
+                let met = meeting(last);
+                match self.within(v, &met) {
+                    Shortened::Whole { scale, largest } => {
+                        let along = dot(v_bar, v);
+                        v_bar = v_bar.map(|v_bar| scale * v_bar);
+                        if scale < 1.0 {
+                            v_bar[largest] -= along * scale / v[largest];
+                        }
+                    }
+                    Shortened::Along { largest, limit, .. } => {
+                        let (other, n) = (1 - largest, met.bearing.outward);
+                        let free = y[m][1 + other].abs() < self.limit;
+                        let least_bar = if free { v_bar[other] / n[other] } else { 0.0 };
+                        let mut n_bar = [0.0; 2];
+                        n_bar[largest] = -limit * least_bar;
+                        n_bar[other] = -y[m][1 + other] * least_bar;
+                        by_place(&met, least_bar, n_bar);
+                        v_bar = [0.0; 2];
+                    }
+                }
+                for k in (0..added.len()).rev().filter(|&k| added[k] > 0.0) {
+                    let (met, added) = (meeting(k), added[k]);
+                    let n = met.bearing.outward;
                     v = add(v, -added, n);
                     let added_bar = dot(v_bar, n);
-                    let n_bar = [added * v_bar[0] - added_bar * v[0], added * v_bar[1] - added_bar * v[1]];
-                    // n turns as the agent moves across it.
-                    let across = add(n_bar, -dot(n_bar, n), n);
-                    let inverse = if bearing.distance > 0.0 { 1.0 / bearing.distance } else { 0.0 };
-                    xi_bar = add(add(xi_bar, -self.rate * added_bar, n), inverse, across);
+                    by_place(&met, added_bar, [0, 1].map(|c| added * v_bar[c] - added_bar * v[c]));
                     v_bar = add(v_bar, -added_bar, n);
                 }
             }

@@ -1,16 +1,13 @@
-//! `heat2d_obstacles`: the heat equation on a square with three discs that the agents keep out of. The field does not feel them.
+//! `heat2d_obstacles`: the heat equation on a square with three discs, at rest or moving, that the agents keep out of. The field does not feel them.
 
 use super::common::{HeatPhysics, HeatPlane, Mobile};
-use crate::geometry::Disc;
+use crate::geometry::{Disc, Discs};
 use crate::limit::{Safety, SafetySettings};
 use crate::problem::{Definition, Explanation, Preset, Problem};
 use crate::recipe::Recipe;
 use crate::sense::Window;
 use crate::task::{TrackingCost, TrackingData};
 use crate::{Error, settings};
-
-/// Room between a disc and a wall that an agent can pass through.
-const LEAST: f64 = 0.02;
 
 settings! {
     /// Discs that agents keep out of.
@@ -27,6 +24,12 @@ settings! {
         clearance: f64 = 0.0..=1e3,
         /// Whether an agent sees how far and in which direction the nearest disc is.
         seen: bool = (),
+        /// Radius of the circle that each disc moves on, around its place; 0: discs stay.
+        #[absent = 0.0]
+        orbit: f64 = 0.0..=1e3,
+        /// Ticks in which discs go around once.
+        #[absent = 200.0]
+        orbit_ticks: f64 = 1.0..=1e9,
     }
 }
 
@@ -55,8 +58,14 @@ impl Heat2dObstacles {
     }
 
     fn safety(&self) -> SafetySettings {
-        let Obstacles { clearance, margin, .. } = self.obstacles;
-        SafetySettings { clearance, margin, tick_time: self.physics.dt, speed: self.swarm.v_limit }
+        let Obstacles { clearance, margin, orbit, orbit_ticks, .. } = self.obstacles;
+        let disc_speed = std::f64::consts::TAU * orbit / orbit_ticks / self.physics.dt;
+        SafetySettings { clearance, margin, tick_time: self.physics.dt, speed: self.swarm.v_limit, disc_speed }
+    }
+
+    fn discs(&self) -> Discs {
+        let Obstacles { discs, orbit, orbit_ticks, .. } = &self.obstacles;
+        Discs::circling(Disc::all(discs), *orbit, *orbit_ticks)
     }
 }
 
@@ -81,9 +90,11 @@ impl Definition for Heat2dObstacles {
             margin: 0.08,
             weight: 100.0,
             safety: ours,
-            // The paper's margin is kept too, not only the disc.
-            clearance: if ours { 0.08 } else { 0.005 },
+            // The paper's margin is kept too, not only the disc; and a little more, since agents slide along what is kept.
+            clearance: if ours { 0.081 } else { 0.005 },
             seen: ours,
+            orbit: 0.0,
+            orbit_ticks: 200.0,
         };
         (Self { physics, swarm, obstacles, observe, data, cost }, recipe)
     }
@@ -91,7 +102,7 @@ impl Definition for Heat2dObstacles {
     /// Discs that make no sense, or that the safety layer cannot keep agents out of.
     fn check(&self) -> Result<(), Error> {
         self.parts().check()?;
-        let Obstacles { discs, clearance, safety, .. } = &self.obstacles;
+        let Obstacles { discs, clearance, safety, orbit, .. } = &self.obstacles;
         let bad = |expected: String| Err(Error::bad("obstacles.discs", format!("{discs:?}"), expected));
         if discs.iter().any(|disc| disc[2] <= 0.0) {
             return bad("a list of [x, y, radius] with radii above 0, like [[0.5, 0.5, 0.1]]".into());
@@ -99,14 +110,30 @@ impl Definition for Heat2dObstacles {
         if !safety {
             return Ok(());
         }
-        // Agents that slide along a wall may undercut a clearance that reaches beyond it, but not what is left between disc and wall.
-        let (length, least) = (self.physics.length, clearance.min(LEAST));
-        let inside = |[x, y, r]: &[f64; 3]| [x, y].into_iter().all(|c| c - r >= least && c + r <= length - least);
-        if !discs.iter().all(inside) {
-            return bad(format!("discs {least} or more from the walls while obstacles.safety is on"));
+        let settings = self.safety();
+        if settings.disc_speed > self.swarm.v_limit {
+            let needed = settings.disc_speed / self.swarm.v_limit * self.obstacles.orbit_ticks;
+            let slower = format!("{needed:.0} or more, so that discs are no faster than agents, while obstacles.safety is on");
+            return Err(Error::bad("obstacles.orbit_ticks", self.obstacles.orbit_ticks.to_string(), slower));
         }
-        let gap = 2.0 * self.safety().reach();
-        let apart = |[x, y, r]: &[f64; 3], [a, b, s]: &[f64; 3]| (x - a).hypot(y - b) >= r + s + gap;
+        let length = self.physics.length;
+        let inside = |[x, y, r]: &[f64; 3]| [x, y].into_iter().all(|c| c - r >= *orbit && c + r <= length - orbit);
+        if !discs.iter().all(inside) {
+            return bad("discs that stay inside the walls while obstacles.safety is on".into());
+        }
+        // A disc with no room behind it reaches to the wall, and so does the strip that agents keep out of.
+        let strip = |[x, y, r]: &[f64; 3]| {
+            [x, y].map(|c| {
+                let size = r + orbit + clearance;
+                [if *c < size { 0.0 } else { *c }, if c + size > length { length } else { *c }]
+            })
+        };
+        let gap = 2.0 * settings.reach() + 2.0 * orbit;
+        let apart = |one: &[f64; 3], other: &[f64; 3]| {
+            let (p, q) = (strip(one), strip(other));
+            let [x, y] = [0, 1].map(|c| (p[c][0] - q[c][1]).max(q[c][0] - p[c][1]).max(0.0));
+            x.hypot(y) >= one[2] + other[2] + gap
+        };
         if (1..discs.len()).any(|i| discs[..i].iter().any(|other| !apart(&discs[i], other))) {
             return bad(format!("discs {gap:.3} or more apart while obstacles.safety is on"));
         }
@@ -118,12 +145,12 @@ impl Definition for Heat2dObstacles {
     }
 
     fn build(&self) -> Problem {
-        let Obstacles { discs, margin, weight, safety, clearance, seen } = &self.obstacles;
-        let discs = Disc::all(discs);
+        let Obstacles { margin, weight, safety, clearance, seen, .. } = &self.obstacles;
+        let discs = self.discs();
         self.parts().build(Self::NAME, |grid, sight, task| {
-            let sight = if *seen { sight.with_discs(&discs, *clearance) } else { sight };
+            let sight = if *seen { sight.with_discs(discs.clone(), *clearance) } else { sight };
             let layer = safety.then(|| Safety::new(discs.clone(), &grid.lengths, &self.safety()));
-            (sight, layer, task.around(discs.clone(), *weight, *margin))
+            (sight, layer, task.around(discs, *weight, *margin))
         })
     }
 }

@@ -225,12 +225,15 @@ impl Rollout {
     }
 
     /// Gathers what differs from tick to tick in segment `s`, in the order of recording.
-    fn gather(&mut self, control: Control, s: usize) {
+    fn gather(&mut self, problem: &Problem, control: Control, s: usize) {
         let Declared { noise, clock, .. } = control.declared();
         self.inputs.clear();
         for tick in self.ticks_of(s) {
             let now = self.before + tick;
             self.batch.strength_at(now * self.hold, &mut self.inputs);
+            if problem.task.timed() {
+                self.inputs.resize(self.inputs.len() + self.batch.size, (now * self.hold) as Real);
+            }
             if noise > 0 {
                 self.batch.noise_at(now, noise, &mut self.inputs);
             }
@@ -247,7 +250,7 @@ impl Rollout {
 
     /// Computes segment `s`: the first of its kind is recorded, the others replay it.
     fn compute(&mut self, problem: &Problem, control: Control, s: usize) {
-        self.gather(control, s);
+        self.gather(problem, control, s);
         let (slot, model, from) = (self.slot(s), self.model(s), self.state(s));
         if s == model || !self.memories[self.slot(model)].replayable() {
             return self.record(problem, control, s, slot);
@@ -308,6 +311,7 @@ impl Rollout {
                     var
                 };
                 let strength = next(&[size, agents], false);
+                let now = problem.task.timed().then(|| next(&[size], false));
                 let decide = match control {
                     Control::Policy(policy, params) => Decide::Policy {
                         policy,
@@ -324,7 +328,7 @@ impl Rollout {
                     }
                 };
                 let before = marks.terms.len();
-                state = tick(problem, decide, state, Given { start, target, strength, hold: self.hold }, &mut |term| {
+                state = tick(problem, decide, state, Given { start, target, strength, now, hold: self.hold }, &mut |term| {
                     marks.terms.push(term.id())
                 });
                 let (found, named) = (marks.terms.len() - before, problem.task.terms().len());

@@ -1,9 +1,10 @@
 //! The one tick.
 
 use super::remember::remember;
-use crate::Problem;
 use crate::policy::{Context, Decision, Everything, Policy};
+use crate::sense::Visible;
 use crate::task::After;
+use crate::{Problem, Real};
 use cinoc_tape::{Leaves, Var};
 
 /// What changes from tick to tick.
@@ -28,6 +29,8 @@ pub struct Given<'t> {
     pub target: Var<'t>,
     /// 1 for each healthy agent, 0 for a dead one, `[batch, agents]`.
     pub strength: Var<'t>,
+    /// Ticks made, `[batch]`, where the task is [`timed`](crate::task::Task::timed).
+    pub now: Option<Var<'t>>,
     /// Ticks that the decision holds for: 1, but in training, where holding it longer makes episodes cheaper.
     pub hold: usize,
 }
@@ -69,7 +72,8 @@ pub fn tick<'t>(
     // Limits and safety hold for every action, wherever it was decided.
     let (within, memory) = match decide {
         Decide::Policy { policy, theta, inputs: Inputs { noise, clock } } => {
-            let seen = swarm.observe(state.z, given.target, state.xi, given.strength);
+            let Given { target, strength, now, .. } = given;
+            let seen = swarm.observe(&Visible { z: state.z, target, xi: state.xi, strength, now });
             let everything = Everything { z: state.z, target: given.target, xi: state.xi };
             let everything = policy.declared().everything.then_some(everything);
             let context = Context { memory: state.memory, noise, clock, everything, hold: given.hold };
@@ -80,13 +84,14 @@ pub fn tick<'t>(
         }
         Decide::Action(action) => (swarm.hold(action, given.strength), state.memory),
     };
-    let action = swarm.filter(within, state.xi);
+    let action = swarm.filter(within, state.xi, given.now);
     let force = swarm.actuate(action, state.xi);
     let (mut z, mut xi) = (state.z, state.xi);
     for _ in 0..given.hold {
         (z, xi) = (problem.stepper.step(z, force), swarm.advance(xi, action));
     }
     let Given { start, target, .. } = given;
-    problem.task.cost(&After { z, start, target, xi, action, previous: state.previous }, add_cost);
+    let now = given.now.map(|now| now + given.hold as Real);
+    problem.task.cost(&After { z, start, target, xi, action, previous: state.previous, now }, add_cost);
     State { z, xi, previous: action, memory }
 }

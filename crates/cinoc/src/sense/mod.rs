@@ -35,9 +35,30 @@ pub trait Sense: Send + Sync {
     /// The kind and the sizes of what is seen.
     fn features(&self) -> Features;
 
-    /// What agents at `xi` (`[batch, agents, d]`) see of a field `z` and its target, `[batch, nodes…]` both, and of each other; the dead have a
-    /// strength of 0, `[batch, agents]`.
-    fn observe<'t>(&self, z: Var<'t>, target: Var<'t>, xi: Var<'t>, strength: Var<'t>) -> Observation<'t>;
+    /// What each agent sees of it.
+    fn observe<'t>(&self, visible: &Visible<'t>) -> Observation<'t>;
+}
+
+/// What there is to see.
+#[derive(Clone, Copy)]
+pub struct Visible<'t> {
+    /// The field, `[batch, nodes…]`.
+    pub z: Var<'t>,
+    /// The field to be reached, `[batch, nodes…]`.
+    pub target: Var<'t>,
+    /// Where the agents are, `[batch, agents, d]`.
+    pub xi: Var<'t>,
+    /// 1 for each healthy agent, 0 for a dead one, `[batch, agents]`.
+    pub strength: Var<'t>,
+    /// Ticks made, `[batch]`, where something moves by itself ([`Task::timed`](crate::task::Task::timed)).
+    pub now: Option<Var<'t>>,
+}
+
+impl<'t> Visible<'t> {
+    /// What there is to see where nothing moves but the field and the agents.
+    pub fn new(z: Var<'t>, target: Var<'t>, xi: Var<'t>, strength: Var<'t>) -> Self {
+        Self { z, target, xi, strength, now: None }
+    }
 }
 
 /// What each agent is shown: the kind and the sizes of an [`Observation`].

@@ -1,7 +1,7 @@
 //! What an agent knows of the keep-out disc next to it.
 
 use crate::Real;
-use crate::geometry::{Bearing, Disc};
+use crate::geometry::{Bearing, Discs};
 use cinoc_tape::kernel::math::tanh;
 use cinoc_tape::{Cotangents, Inputs, Op, Shape};
 
@@ -9,9 +9,9 @@ use cinoc_tape::{Cotangents, Inputs, Op, Shape};
 const FAR: Real = 0.2;
 
 /// Distance to the nearest disc, `tanh(h/0.2)` with `h = |ξ − c| − r − clearance`, and the unit vector towards it.
-/// Input `[batch, agents, 2]`; output `[batch, agents, 3]`.
+/// Inputs: positions `[batch, agents, 2]` and, if discs move, ticks made `[batch]`; output `[batch, agents, 3]`.
 pub struct Nearest {
-    discs: Vec<Disc>,
+    discs: Discs,
     clearance: Real,
 }
 
@@ -21,13 +21,15 @@ impl Nearest {
 
     /// # Panics
     /// Without discs.
-    pub fn new(discs: Vec<Disc>, clearance: f64) -> Self {
-        assert!(!discs.is_empty(), "the nearest of no discs");
+    pub fn new(discs: Discs, clearance: f64) -> Self {
+        assert!(discs.count() > 0, "the nearest of no discs");
         Self { discs, clearance: clearance as Real }
     }
 
-    fn bearing(&self, xi: [Real; 2]) -> Bearing {
-        let each = self.discs.iter().map(|disc| disc.bearing(xi));
+    /// Of the nearest disc to agent `m`.
+    fn bearing(&self, x: &Inputs, m: usize, xi: [Real; 2]) -> Bearing {
+        let tick = if self.discs.moving() { x[1][m / x.shape(0).sizes()[1]] } else { 0.0 };
+        let each = self.discs.at(tick).map(|disc| disc.bearing(xi));
         each.reduce(|a, b| if b.gap < a.gap { b } else { a }).expect("at least one disc")
     }
 }
@@ -43,8 +45,8 @@ impl Op for Nearest {
     }
 
     fn forward(&self, x: &Inputs, y: &mut [Real], _: &mut [Real], _: &mut [Real]) {
-        for (y, &xi) in y.as_chunks_mut::<3>().0.iter_mut().zip(x[0].as_chunks::<2>().0) {
-            let Bearing { gap, outward: [nx, ny], .. } = self.bearing(xi);
+        for (m, (y, &xi)) in y.as_chunks_mut::<3>().0.iter_mut().zip(x[0].as_chunks::<2>().0).enumerate() {
+            let Bearing { gap, outward: [nx, ny], .. } = self.bearing(x, m, xi);
             *y = [tanh((gap - self.clearance) / FAR), -nx, -ny];
         }
     }
@@ -53,7 +55,7 @@ impl Op for Nearest {
         let Some(xi_bar) = bars.get(0) else { return };
         let (y, y_bar) = (y.as_chunks::<3>().0, y_bar.as_chunks::<3>().0);
         for (m, (xi_bar, &xi)) in xi_bar.as_chunks_mut::<2>().0.iter_mut().zip(x[0].as_chunks::<2>().0).enumerate() {
-            let Bearing { distance, outward: n, .. } = self.bearing(xi);
+            let Bearing { distance, outward: n, .. } = self.bearing(x, m, xi);
             if distance > 0.0 {
                 let [nearer, x_bar, y_bar] = y_bar[m];
                 let outwards = nearer * (1.0 - y[m][0] * y[m][0]) / FAR;

@@ -3,8 +3,8 @@
 use super::{
     Directions, Features, Gaps, Holding, Nearest, Observation, Observe1d, Observe2d, ObserveField, Patch, PositionFeatures,
 };
-use super::{RingView, Sense, TargetView, Window};
-use crate::geometry::Disc;
+use super::{RingView, Sense, TargetView, Visible, Window};
+use crate::geometry::Discs;
 use cinoc_pde::Grid;
 use cinoc_pde::calculus::Moments;
 use cinoc_tape::Var;
@@ -70,8 +70,8 @@ impl Sight {
     ///
     /// # Panics
     /// Without discs.
-    pub fn with_discs(self, discs: &[Disc], clearance: f64) -> Self {
-        Self { disc: Some(Arc::new(Nearest::new(discs.to_vec(), clearance))), ..self }
+    pub fn with_discs(self, discs: Discs, clearance: f64) -> Self {
+        Self { disc: Some(Arc::new(Nearest::new(discs, clearance))), ..self }
     }
 
     /// Each agent also knows where the centroids of the field and of its target are.
@@ -108,14 +108,15 @@ impl Sense for Sight {
         Features { patch, shared, position, signal: centroids + target, signal_from: self.position.count() + disc }
     }
 
-    fn observe<'t>(&self, z: Var<'t>, target: Var<'t>, xi: Var<'t>, strength: Var<'t>) -> Observation<'t> {
+    fn observe<'t>(&self, visible: &Visible<'t>) -> Observation<'t> {
+        let Visible { z, target, xi, strength, now } = *visible;
         let tape = z.tape();
         // The order of these operations is that in which their cotangents add up: another order would round otherwise.
         let more = |seen: &dyn Fn(Var<'t>) -> Observation<'t>| {
             let mut position = xi.apply(&self.position);
             let mut signal: Option<Var<'t>> = None;
             if let Some(nearest) = &self.disc {
-                position = position.join(xi.apply(nearest));
+                position = position.join(now.map_or_else(|| xi.apply(nearest), |now| tape.record(nearest, [xi, now])));
             }
             let mut both = |x: Var<'t>| {
                 position = position.join(x);

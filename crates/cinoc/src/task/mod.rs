@@ -46,6 +46,8 @@ pub struct After<'t> {
     pub action: Var<'t>,
     /// The action of the tick before.
     pub previous: Var<'t>,
+    /// Ticks made, this one included, `[batch]`, where the task is [`timed`](Task::timed).
+    pub now: Option<Var<'t>>,
 }
 
 /// One instance after a tick, as numbers.
@@ -112,9 +114,14 @@ pub trait Task: Send + Sync {
         Reading::ERROR
     }
 
-    /// Discs that agents keep out of, for drawing.
-    fn obstacles(&self) -> &[Disc] {
-        &[]
+    /// Discs that agents keep out of, after so many ticks; for drawing.
+    fn obstacles(&self, _tick: usize) -> Vec<Disc> {
+        Vec::new()
+    }
+
+    /// Whether something moves by itself, so that agents and costs have to know what time it is.
+    fn timed(&self) -> bool {
+        false
     }
 
     /// How many held-out instances a report takes unless told otherwise.

@@ -1,22 +1,23 @@
 //! The price of coming near a keep-out disc.
 
 use crate::Real;
-use crate::geometry::Disc;
+use crate::geometry::Discs;
 use cinoc_tape::{Cotangents, Inputs, Op, Shape};
 
-/// Mean over agents and discs of `relu(r + margin − |ξ − c|)²`. Input `[batch, agents, 2]`; output `[batch]`.
+/// Mean over agents and discs of `relu(r + margin − |ξ − c|)²`.
+/// Inputs: positions `[batch, agents, 2]` and, if discs move, ticks made `[batch]`; output `[batch]`.
 pub struct Obstacle {
     /// The discs.
-    pub discs: Vec<Disc>,
+    pub discs: Discs,
     /// How far from a disc's edge the price begins.
     pub margin: Real,
 }
 
 impl Obstacle {
     /// Calls `f(agent, depth, outward)` for each agent too close to a disc.
-    fn near(&self, xi: &[Real], mut f: impl FnMut(usize, Real, [Real; 2])) {
+    fn near(&self, xi: &[Real], tick: Real, mut f: impl FnMut(usize, Real, [Real; 2])) {
         for (m, &xi) in xi.as_chunks::<2>().0.iter().enumerate() {
-            for disc in &self.discs {
+            for disc in self.discs.at(tick) {
                 let bearing = disc.bearing(xi);
                 if bearing.gap < self.margin {
                     f(m, self.margin - bearing.gap, bearing.outward);
@@ -25,8 +26,13 @@ impl Obstacle {
         }
     }
 
+    /// Ticks that instance `i` has made.
+    fn tick(&self, x: &Inputs, i: usize) -> Real {
+        if self.discs.moving() { x[1][i] } else { 0.0 }
+    }
+
     fn terms(&self, agents: usize) -> Real {
-        (agents * self.discs.len()) as Real
+        (agents * self.discs.count()) as Real
     }
 }
 
@@ -42,9 +48,9 @@ impl Op for Obstacle {
 
     fn forward(&self, x: &Inputs, y: &mut [Real], _: &mut [Real], _: &mut [Real]) {
         let agents = x.shape(0).sizes()[1];
-        for (y, xi) in y.iter_mut().zip(x[0].chunks_exact(2 * agents)) {
+        for (i, (y, xi)) in y.iter_mut().zip(x[0].chunks_exact(2 * agents)).enumerate() {
             *y = 0.0;
-            self.near(xi, |_, depth, _| *y += depth * depth);
+            self.near(xi, self.tick(x, i), |_, depth, _| *y += depth * depth);
             *y /= self.terms(agents);
         }
     }
@@ -52,9 +58,10 @@ impl Op for Obstacle {
     fn vjp(&self, x: &Inputs, _: &[Real], y_bar: &[Real], _: &[Real], bars: &mut Cotangents, _: &mut [Real]) {
         let agents = x.shape(0).sizes()[1];
         let Some(bar) = bars.get(0) else { return };
-        for ((bar, xi), y_bar) in bar.chunks_exact_mut(2 * agents).zip(x[0].chunks_exact(2 * agents)).zip(y_bar) {
+        let each = bar.chunks_exact_mut(2 * agents).zip(x[0].chunks_exact(2 * agents)).zip(y_bar).enumerate();
+        for (i, ((bar, xi), y_bar)) in each {
             let factor = -2.0 * y_bar / self.terms(agents);
-            self.near(xi, |m, depth, outward| {
+            self.near(xi, self.tick(x, i), |m, depth, outward| {
                 for c in 0..2 {
                     bar[2 * m + c] += factor * depth * outward[c];
                 }

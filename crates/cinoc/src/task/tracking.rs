@@ -3,7 +3,7 @@
 use super::{
     Acceleration, After, Collision, Effort, FinalError, Instance, Margin, Obstacle, Reduction, SquaredError, Status, Task,
 };
-use crate::geometry::{Disc, near_pairs};
+use crate::geometry::{Disc, Discs, near_pairs};
 use crate::random::{Rng, Use};
 use crate::{Error, Real, settings};
 use cinoc_pde::Grid;
@@ -201,7 +201,7 @@ impl Tracking {
     }
 
     /// With discs to keep out of by a margin.
-    pub fn around(mut self, discs: Vec<Disc>, weight: f64, margin: f64) -> Self {
+    pub fn around(mut self, discs: Discs, weight: f64, margin: f64) -> Self {
         self.terms.push("obstacle");
         self.weights.push(weight);
         self.keep_away = margin;
@@ -216,15 +216,15 @@ impl Tracking {
     }
 
     /// From the edge of the nearest disc to each agent.
-    fn gaps(&self, xi: &[Real]) -> impl Iterator<Item = f64> {
-        let discs = self.obstacle.iter().flat_map(|obstacle| &obstacle.discs);
+    fn gaps(&self, xi: &[Real], tick: usize) -> impl Iterator<Item = f64> {
+        let discs = self.obstacle.iter().flat_map(move |obstacle| obstacle.discs.at(tick as Real));
         let gap = move |xi: [Real; 2]| discs.clone().map(|disc| disc.bearing(xi).gap as f64).fold(f64::INFINITY, f64::min);
         xi.as_chunks::<2>().0.iter().map(move |xi| gap(*xi))
     }
 
     /// Share of the agents nearer to a disc than `margin`.
-    fn share(&self, xi: &[Real], margin: f64) -> f64 {
-        self.gaps(xi).filter(|gap| *gap < margin).count() as f64 / (xi.len() / 2) as f64
+    fn share(&self, xi: &[Real], tick: usize, margin: f64) -> f64 {
+        self.gaps(xi, tick).filter(|gap| *gap < margin).count() as f64 / (xi.len() / 2) as f64
     }
 
     /// Share of the agents with another one nearer than the radius of collisions.
@@ -263,8 +263,12 @@ impl Task for Tracking {
         Instance { start: real(start), target: real(target) }
     }
 
-    fn obstacles(&self) -> &[Disc] {
-        self.obstacle.as_ref().map_or(&[], |obstacle| &obstacle.discs)
+    fn obstacles(&self, tick: usize) -> Vec<Disc> {
+        self.obstacle.iter().flat_map(|obstacle| obstacle.discs.at(tick as Real)).collect()
+    }
+
+    fn timed(&self) -> bool {
+        self.obstacle.as_ref().is_some_and(|obstacle| obstacle.discs.moving())
     }
 
     fn terms(&self) -> &[&'static str] {
@@ -293,7 +297,7 @@ impl Task for Tracking {
             add(error.apply(last));
         }
         if let Some(obstacle) = &self.obstacle {
-            add(after.xi.apply(obstacle));
+            add(after.now.map_or_else(|| after.xi.apply(obstacle), |now| tape.record(obstacle, [after.xi, now])));
         }
     }
 
@@ -319,10 +323,10 @@ impl Task for Tracking {
             match measure {
                 Measure::Early if tick == EARLY.min(ticks) => *value = mean_square(status.z, status.target),
                 Measure::Last if tick == ticks => *value = mean_square(status.z, status.target),
-                Measure::Inside => *value += self.share(status.xi, 0.0) / ticks as f64,
-                Measure::InsideMargin => *value += self.share(status.xi, self.keep_away) / ticks as f64,
+                Measure::Inside => *value += self.share(status.xi, tick, 0.0) / ticks as f64,
+                Measure::InsideMargin => *value += self.share(status.xi, tick, self.keep_away) / ticks as f64,
                 Measure::Clearance => {
-                    *value = self.gaps(status.xi).fold(if tick == 1 { f64::INFINITY } else { *value }, f64::min)
+                    *value = self.gaps(status.xi, tick).fold(if tick == 1 { f64::INFINITY } else { *value }, f64::min)
                 }
                 Measure::TooClose if status.thorough => *value += self.too_close(status.xi) / ticks as f64,
                 Measure::Early | Measure::Last | Measure::TooClose => {}

@@ -2,6 +2,7 @@
 
 use crate::draw::{Clock, Episode, Episode1d, Episode2d};
 use anyhow::{Result, bail};
+use cinoc::geometry::Disc;
 use cinoc::trace::Trace;
 use cinoc::{Problem, Real};
 
@@ -58,6 +59,9 @@ fn line(problem: &Problem, title: String, controlled: Trace, free: &Trace) -> Ep
 fn plane(problem: &Problem, title: String, controlled: Trace, free: &Trace) -> Episode2d {
     let (grid, k) = (problem.stepper.grid(), problem.swarm.action_width());
     let velocity = |a: &Vec<Real>| a.chunks_exact(k).map(|a| [a[k - 2] as f32, a[k - 1] as f32]).collect();
+    let discs = |tick: usize| problem.task.obstacles(tick.saturating_sub(controlled.before)).into_iter();
+    let disc = |d: Disc| [d.centre[0], d.centre[1], d.radius].map(|x| x as f32);
+    let obstacles = (0..controlled.z.len()).map(|tick| discs(tick).map(disc).collect()).collect();
     // Agents that only have a velocity act by it: their intensity is its length.
     let speed = |a: &Vec<Real>| a.chunks_exact(k).map(|a| a[0].hypot(a[1]) as f32).collect();
     Episode2d {
@@ -74,6 +78,6 @@ fn plane(problem: &Problem, title: String, controlled: Trace, free: &Trace) -> E
         alive: controlled.alive,
         u: if k == 2 { controlled.action.iter().map(speed).collect() } else { component(&controlled.action, k, 0) },
         v: if k > 1 { controlled.action.iter().map(velocity).collect() } else { vec![Vec::new(); controlled.action.len()] },
-        obstacles: problem.task.obstacles().iter().map(|d| [d.centre[0], d.centre[1], d.radius].map(|x| x as f32)).collect(),
+        obstacles,
     }
 }
