@@ -150,9 +150,9 @@ class _Episodes:
             "score": named(["instance"], score, f"score ({problem.measures[0]})"),
             "diverged": named(["instance"], diverged, "whether a number was no longer finite"),
         }
-        discs = problem.discs()
-        if discs:
-            variables["discs"] = named(["disc", "part"], np.array(discs), "discs that agents keep out of: x, y, radius")
+        if problem.discs():
+            discs = np.array([problem.discs(tick) for tick in range(self.ticks + 1)])
+            variables["discs"] = named(["time", "disc", "part"], discs, "discs that agents keep out of: x, y, radius")
         coordinates: dict[str, Any] = {axis: named([axis], nodes, axis) for axis, nodes in problem.coordinates.items()}
         coordinates |= {
             "instance": (("instance",), self.indices.astype(np.int64), {"long_name": "number of the instance"}),

@@ -190,11 +190,12 @@ def _dots(axes: Axes, xi: Any, lives: Any) -> tuple[Any, Any]:
     return living, dead
 
 
-def _discs(axes: Axes, episode: Any) -> None:
+def _discs(axes: Axes, episode: Any, tick: int) -> list[Any]:
     from matplotlib.patches import Circle
 
-    for x, y, radius in episode.discs.values if "discs" in episode else []:
-        axes.add_patch(Circle((x, y), radius, facecolor="0.8", edgecolor="0.2", hatch="////", lw=1.0, zorder=2))
+    discs = episode.discs.values[tick] if "discs" in episode else []
+    circles = [Circle((x, y), radius, facecolor="0.8", edgecolor="0.2", hatch="////", lw=1.0, zorder=2) for x, y, radius in discs]
+    return [axes.add_patch(circle) for circle in circles]
 
 
 def _plane(figure: Figure, episode: Any, name: str, others: dict[str, Any]) -> None:
@@ -206,7 +207,7 @@ def _plane(figure: Figure, episode: Any, name: str, others: dict[str, Any]) -> N
     for axes, tick, title in scenes:
         image = _field(axes, episode, z[tick], colours)
         axes.set_title(title)
-        _discs(axes, episode)
+        _discs(axes, episode, tick)
         _dots(axes, episode.xi.values[tick], alive[tick])
     moved = np.abs(episode.xi.values[-1] - episode.xi.values[0]).max() > 0
     for xi, lives, _ in _paths(episode) if moved else []:
@@ -253,11 +254,13 @@ def _film_plane(axes: Axes, episode: Any) -> Any:
     if episode.attrs["has_target"]:
         axes.contour(episode.x, episode.y, episode.target.values.T, levels=6, colors="0.3", linewidths=0.7)
     axes.figure.colorbar(image, ax=axes, label="field z")
-    _discs(axes, episode)
+    circles = _discs(axes, episode, 0)
     living, dead = _dots(axes, xi[0], alive[0])
 
     def to_tick(tick: int) -> list[Any]:
         image.set_array(z[tick].T)
+        for circle, (x, y, _) in zip(circles, episode.discs.values[tick] if circles else []):
+            circle.center = x, y
         living.set_offsets(xi[tick][alive[tick]])
         dead.set_offsets(xi[tick][~alive[tick]])
         axes.set_title(f"t = {t[tick]:.3g}")

@@ -260,6 +260,7 @@ def test_drawing(name, tmp_path):
     figure.savefig(tmp_path / "a.png")
     assert (tmp_path / "a.png").stat().st_size > 10_000 and figure._repr_png_()[:4] == b"\x89PNG"
     data = cinoc.rollout(policy)
+    assert ("discs" in data) == (name == "heat2d_obstacles")
     cinoc.show(data).savefig(tmp_path / "b.pdf")
     film = cinoc.animate(data, frames=4)
     assert "<script" in film._repr_html_()
