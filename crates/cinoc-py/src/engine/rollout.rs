@@ -158,16 +158,17 @@ impl Givens<'_> {
     }
 }
 
-/// Puts what parts hold, tick by tick, into one array over all instances; what was never computed is NaN.
-fn gathered(parts: &[Part], which: usize, ticks: usize, n: usize, each: usize) -> Vec<Real> {
+/// Takes what parts hold, tick by tick, into one array over all instances; what was never computed is NaN.
+fn gathered(parts: &mut [Part], which: usize, ticks: usize, n: usize, each: usize) -> Vec<Real> {
     if let [Part { path, finished: true, .. }] = parts {
-        return path[which].clone();
+        return std::mem::take(&mut path[which]);
     }
     let mut all = vec![Real::NAN; ticks * n * each];
     for Part { range, path, .. } in parts {
         for (tick, from) in path[which].chunks_exact(range.len() * each).enumerate() {
             all[(tick * n + range.start) * each..][..from.len()].copy_from_slice(from);
         }
+        path[which] = Vec::new();
     }
     all
 }
@@ -272,8 +273,7 @@ impl Rollout {
             let mut parts: Vec<Part> = each.into_iter().flatten().collect();
             let [field, position, push, remembers] = sizes.each();
             let path = [(0, ticks + 1, field), (1, ticks + 1, position), (2, ticks, push)]
-                .map(|(which, ticks, each)| gathered(&parts, which, ticks, n, each));
-            parts.iter_mut().for_each(|part| part.path = Default::default());
+                .map(|(which, ticks, each)| gathered(&mut parts, which, ticks, n, each));
             let (mut cost, mut remembered) = (vec![0.0; n], vec![Real::NAN; n * remembers]);
             for Part { rollout, range, finished, .. } in &parts {
                 for (i, cost) in cost[range.clone()].iter_mut().enumerate() {
