@@ -16,6 +16,8 @@ import importlib
 import importlib.util
 from typing import TYPE_CHECKING, Any
 
+from cinoc._native import problems
+
 from .batch import DIVERGED, Batch, Instance
 
 if TYPE_CHECKING:
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["DIVERGED", "PROBLEMS", "Batch", "Instance", "parallel_env", "register", "sb3_vec_env", "torchrl_env"]
 
-PROBLEMS = ("heat1d", "fkpp1d", "heat2d", "heat2d_obstacles", "ks1d", "ks2d", "turbulence2d", "density2d")
+PROBLEMS = tuple(name for name, _ in problems())
 """The problems that Gymnasium knows as "cinoc/NAME-v0"."""
 
 
