@@ -114,7 +114,7 @@ def _figure(width: float, height: float) -> Figure:
 
 def _headline(episode: Any) -> str:
     dead = int((~episode.alive.values[-1].astype(bool)).sum())
-    words = [str(episode.attrs["problem"]), f"{episode.sizes['agent']} agents" + (f", {dead} die" if dead else "")]
+    words = [str(episode.attrs["problem"]), f"{episode.sizes['agent']} agents" + (f", {dead} {'dies' if dead == 1 else 'die'}" if dead else "")]
     words.append(f"instance {int(episode.instance)} of seed {episode.attrs['seed']}")
     if np.isfinite(episode.score):
         words.append(f"score {float(episode.score):.2g}")
