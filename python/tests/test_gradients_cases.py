@@ -11,7 +11,7 @@ SETTINGS = {
     "heat1d": {"physics.nodes": 12},
     "fkpp1d": {"physics.nodes": 12},
     "heat2d": {"physics.nodes": 7},
-    "heat2d_obstacles": {"physics.nodes": 7},
+    "heat2d_obstacles": {"physics.nodes": 7, "obstacles.orbit": 0.03, "obstacles.orbit_ticks": 50},
     "ks1d": {"physics.nodes": 16},
     "ks2d": {"physics.nodes": 32, "physics.substeps": 2},
     "turbulence2d": {"physics.nodes": 32, "physics.substeps": 2},
