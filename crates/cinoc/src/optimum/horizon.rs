@@ -78,6 +78,10 @@ pub fn recede(
     threads: &Threads,
     listen: &dyn Listen<Receded>,
 ) -> Result<(), Error> {
+    if problem.task.timed() {
+        let why = "left out where discs move: a plan knows only where they are at the start of an episode";
+        return Err(Error::bad("--horizon", horizon.ahead.to_string(), why));
+    }
     let ahead = horizon.ahead.min(problem.ticks);
     room::afford(problem, request.agents, ahead, which.len().min(threads.count()), |_| PAIRS)?;
     let each = |i: usize| {
