@@ -100,11 +100,13 @@ class Batch:
         self.truncated = np.zeros(n, np.bool_)
         self.ticks = np.zeros(n, np.int64)
         self.begun = np.zeros(n, np.bool_)
+        self._all = np.ones(n, np.bool_)
         self.action_shape = (self.agents, len(self.problem.limits))
         self._actions = np.zeros((n, *self.action_shape), self.dtype)
         self._cost = np.zeros(n)
         self._done = np.zeros(n, np.bool_)
         self._wild = np.zeros(n, np.bool_)
+        self._any_wild = False
         self._measured = np.zeros((n, len(self.measures)))
         self._pool = pool
         self._seeds = np.full(n, pool or 0, np.uint64)
@@ -191,36 +193,48 @@ class Batch:
 
     def step(self, actions: ArrayLike) -> None:
         """One tick; call `observe` afterwards. Actions are cut to [-1, 1]. Episodes that are over stay as they are, at no reward."""
-        if not self.begun.all():
+        if np.count_nonzero(self.begun) < self.instances:
             raise RuntimeError("an episode has not begun; call reset() before the first step().")
         given = np.asarray(actions)
         if given.shape != self._actions.shape:
             if given.size != self._actions.size:
                 raise ValueError(f"actions of shape {given.shape} do not fit; give them the shape {self._actions.shape}.")
             given = given.reshape(self._actions.shape)
-        np.clip(given, -1.0, 1.0, out=self._actions, casting="same_kind")
+        if given.dtype == self.dtype:
+            # Half the time of `clip`, which is for the others: it cuts before it rounds.
+            np.maximum(given, -1.0, out=self._actions)
+            np.minimum(self._actions, 1.0, out=self._actions)
+        else:
+            np.clip(given, -1.0, 1.0, out=self._actions, casting="same_kind")
         before = self.over
         self.env.step(self._actions)
         self.env.cost(self._cost)
         self.env.done(self._done)
         self.env.diverged(self.terminated)
         self.env.ticks(self.ticks)
-        np.logical_and(self._done, ~self.terminated, out=self.truncated)
         np.negative(self._cost, out=self.rewards)
-        self.rewards[self.terminated] = self._diverged_reward
-        np.maximum(self.rewards, self._diverged_reward, out=self.rewards)
-        np.less_equal(self.rewards, self._diverged_reward, out=self._wild)
-        if before.any():
+        # Hardly ever; not a number is not greater either.
+        self._any_wild = bool(np.count_nonzero(self.terminated)) or not np.minimum.reduce(self.rewards) > self._diverged_reward
+        if self._any_wild:
+            np.logical_and(self._done, ~self.terminated, out=self.truncated)
+            self.rewards[self.terminated] = self._diverged_reward
+            np.maximum(self.rewards, self._diverged_reward, out=self.rewards)
+            np.less_equal(self.rewards, self._diverged_reward, out=self._wild)
+        else:
+            self.truncated[:] = self._done
+            self._wild[:] = False
+        if np.count_nonzero(before):
             self.rewards[before] = 0.0
 
-    def observe(self) -> NDArray[Any]:
-        """What is seen now: the buffer `observations`, written anew. Of a diverged episode only finite numbers are left."""
+    def observe(self, out: NDArray[Any] | None = None) -> NDArray[Any]:
+        """What is seen now, in the array given or in the buffer `observations`. Of a diverged episode only finite numbers are left."""
+        out = self.observations if out is None else out
         if self.observation == "local":
-            self.env.observe(self.observations)
+            self.env.observe(out)
         else:
-            self.env.observe_global(self.observations)
-        self._tidy(self.observations)
-        return self.observations
+            self.env.observe_global(out)
+        self._tidy(out)
+        return out
 
     def observe_global(self) -> NDArray[Any]:
         """Field, target, positions and strengths, [instances, width_global], in a new array."""
@@ -230,8 +244,8 @@ class Batch:
         return out
 
     def _tidy(self, array: NDArray[Any]) -> None:
-        wild = self._wild | self.terminated
-        if wild.any():
+        if self._any_wild:
+            wild = self._wild | self.terminated
             array[wild] = np.nan_to_num(array[wild], nan=0.0, posinf=0.0, neginf=0.0)
 
     def info(self, i: int) -> dict[str, Any]:
@@ -245,13 +259,18 @@ class Batch:
             info["diverged"] = bool(self.terminated[i])
         return info
 
-    def infos(self, which: NDArray[np.bool_]) -> dict[str, Any]:
-        """The same of all marked instances, in the form of Gymnasium's vector environments: arrays, and beside each, whose entries count."""
-        if not which.any():
+    def infos(self, which: NDArray[np.bool_] | None = None) -> dict[str, Any]:
+        """The same of all instances, or of those marked, in the form of Gymnasium's vector environments: arrays, and beside each, whose
+        entries count."""
+        if which is None:
+            out: dict[str, Any] = {"tick": self.ticks.copy(), "_tick": self._all.copy()}
+            over = self.over
+        elif not which.any():
             return {}
-        out: dict[str, Any] = {"tick": np.where(which, self.ticks, 0), "_tick": which.copy()}
-        over = which & self.over
-        if over.any():
+        else:
+            out = {"tick": np.where(which, self.ticks, 0), "_tick": which.copy()}
+            over = which & self.over
+        if np.count_nonzero(over):
             measured = np.where(over[:, None], self.measured(), 0.0)
             each: dict[str, Any] = {}
             for name, column in zip(self.measures, measured.T, strict=True):

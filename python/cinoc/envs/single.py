@@ -42,7 +42,7 @@ class SwarmEnv(gymnasium.Env[NDArray[Any], NDArray[Any]]):
 
     def step(self, action: NDArray[Any]) -> tuple[NDArray[Any], float, bool, bool, dict[str, Any]]:
         batch = self.batch
-        if batch.over[0]:
+        if batch.terminated[0] or batch.truncated[0]:
             raise RuntimeError("the episode is over; call reset() before the next step().")
         batch.step(np.asarray(action)[None])
         observation = batch.observe()[0].copy()

@@ -76,30 +76,29 @@ class SwarmVectorEnv(VectorEnv[NDArray[Any], NDArray[Any], NDArray[Any]]):
     ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any], dict[str, Any]]:
         batch, mode = self.batch, self.autoreset_mode
         before = batch.over
-        if mode == AutoresetMode.DISABLED and before.any():
+        ended = np.count_nonzero(before) > 0
+        if mode == AutoresetMode.DISABLED and ended:
             raise RuntimeError(
                 f"the episodes {np.flatnonzero(before).tolist()} are over; "
                 'call reset(options={"reset_mask": …}) for them before the next step().'
             )
         batch.step(actions)
-        if mode == AutoresetMode.NEXT_STEP and before.any():
+        if mode == AutoresetMode.NEXT_STEP and ended:
             batch.reset(before)
         rewards, terminated, truncated = batch.rewards.copy(), batch.terminated.copy(), batch.truncated.copy()
-        over = terminated | truncated
         infos: dict[str, Any] = {}
-        if mode == AutoresetMode.SAME_STEP and over.any():
+        if mode == AutoresetMode.SAME_STEP and (over := batch.over).any():
             last = np.full(self.num_envs, None, object)
             seen = batch.observe()
             for i in np.flatnonzero(over):
                 last[i] = seen[i].copy()
             infos = {"final_obs": last, "_final_obs": over, "final_info": batch.infos(over), "_final_info": over.copy()}
             batch.reset(over)
-        infos |= batch.infos(np.ones(self.num_envs, np.bool_))
+        infos |= batch.infos()
         return self._seen(), rewards, terminated, truncated, infos
 
     def _seen(self) -> NDArray[Any]:
-        seen = self.batch.observe()
-        return seen.copy() if self.copy else seen
+        return self.batch.observe(np.empty_like(self.batch.observations) if self.copy else None)
 
     def render(self) -> tuple[NDArray[np.uint8], ...] | None:
         if self.render_mode is None:
