@@ -13,7 +13,7 @@ from numpy.typing import DTypeLike
 
 from cinoc import _native, fields
 from cinoc.policy import Policy, as_policy
-from cinoc.problem import Problem, engine, overlay, settings_file
+from cinoc.problem import Problem, engine, overlay, settings_file, whole
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -61,7 +61,8 @@ def train(
             )
     chosen = overlay(set, swarm__agents=agents, train__updates=updates)
     where = None if out is None else str(out)
-    run = engine(dtype).Training(str(problem), preset, chosen, seed, where, resume, threads)
+    seed = None if seed is None else whole("seed", seed)
+    run = engine(dtype).Training(str(problem), preset, chosen, seed, where, resume, whole("threads", threads))
     for notice in run.notices:
         warnings.warn(notice, stacklevel=2)
     rows: Any = []
@@ -120,8 +121,9 @@ def evaluate(
     starts = None if start is None else fields.fields(problem, start, "start")
     targets = None if target is None else fields.fields(problem, target, "target")
     rows, scores, free = [], {}, {}
+    instances, seed, threads = whole("instances", instances, 1), whole("seed", seed), whole("threads", threads)
     for count in swarms:
-        text = engine(problem.dtype).evaluate(policy.native, int(count), instances, seed, fail, fail_at, threads, starts, targets)
+        text = engine(problem.dtype).evaluate(policy.native, whole("agents", count, 1), instances, seed, fail, fail_at, threads, starts, targets)
         row = json.loads(text)
         rows.append(_row(row))
         # Lists, not arrays: pandas compares attributes.

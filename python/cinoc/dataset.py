@@ -11,7 +11,7 @@ import numpy as np
 from cinoc import fields
 from cinoc._native import CinocError
 from cinoc.policy import Policy, as_policy
-from cinoc.problem import Array, Problem
+from cinoc.problem import Array, Problem, plain, whole
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -44,8 +44,11 @@ def rollout(
     assert problem is not None
     if policy and actions is not None:
         raise CinocError("a policy decides by itself; give a problem where you give actions, like policy.problem")
-    if min(seed, *np.atleast_1d(index)) < 0 or (ticks is not None and ticks < 1):
-        raise CinocError("seed and index are 0 or more, and ticks 1 or more")
+    seed, ticks = whole("seed", seed), None if ticks is None else whole("ticks", ticks, 1)
+    many: Any = [index] if np.ndim(index) == 0 else index
+    index = [whole("index", one) for one in many]
+    if not index:
+        raise CinocError("index is empty; give the number of an instance, or several")
     if ticks is not None and ticks > problem.ticks:
         longer = {"physics.ticks": ticks}
         policy, problem = (policy.change(longer), problem) if policy else (None, problem.change(longer))
@@ -61,7 +64,7 @@ def _agents(problem: Problem, agents: int | None, places: Any) -> int:
     if agents is None and places is not None and np.ndim(places) > 0:
         shape = np.shape(places)
         agents = shape[-2] if len(shape) > 1 and shape[-1] == problem.dimensions else shape[-1]
-    return problem.agents if agents is None else int(agents)
+    return problem.agents if agents is None else whole("agents", agents, 1)
 
 
 def _beginning(problem: Problem, index: Any, agents: int, start: Any, target: Any, places: Any, deaths: Any) -> tuple[Any, Any]:
@@ -185,7 +188,7 @@ def _drive(problem: Problem, actions: Any, episodes: _Episodes) -> Callable[[int
     if callable(actions):
 
         def ask(tick: int) -> Array:
-            answer = np.ascontiguousarray(actions(episodes.observation()), problem.dtype)
+            answer = plain(actions(episodes.observation()), problem.dtype)
             if answer.shape != shape:
                 raise CinocError(f"your function gave actions of shape {answer.shape}, but {shape} is needed: instances, agents, numbers of an action")
             return answer

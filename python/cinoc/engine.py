@@ -9,7 +9,7 @@ import numpy as np
 
 from cinoc import fields
 from cinoc._native import CinocError
-from cinoc.problem import Array, Problem, engine
+from cinoc.problem import Array, Problem, engine, plain
 
 
 @dataclass
@@ -50,7 +50,7 @@ class Given:
         for name, shape in (("start", (n, *problem.nodes)), ("places", (n, agents, problem.dimensions))):
             if inputs[name].shape != shape:
                 raise CinocError(f"{name} has shape {inputs[name].shape}, but {shape} is needed")
-        inputs = {name: None if x is None else np.ascontiguousarray(x, problem.dtype) for name, x in inputs.items()}
+        inputs = {name: None if x is None else plain(x, problem.dtype) for name, x in inputs.items()}
         return engine(problem.dtype).Rollout(
             problem.native,
             inputs["start"],

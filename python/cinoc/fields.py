@@ -10,7 +10,7 @@ from typing import Any, Union
 import numpy as np
 
 from cinoc._native import CinocError
-from cinoc.problem import Array, Problem
+from cinoc.problem import Array, Problem, plain
 
 # Numbers, a function of the coordinates, or a file (.npy; in the plane also .png).
 Field = Union[Array, Sequence[Any], Callable[..., Any], str, "PathLike[str]"]
@@ -47,7 +47,7 @@ def _shaped(given: Any, shape: tuple[int, ...], what: str, who: str, why: str, p
         several = "(n, " + str(shape)[1:]
         several = several.replace(",)", ")")
         raise CinocError(f"{what} has shape {array.shape}, but {who} {shape}: {why}, or {several} for n instances")
-    return np.ascontiguousarray(array)
+    return plain(array)
 
 
 def batch(array: Array | None, n: int, what: str) -> Array | None:
@@ -76,17 +76,24 @@ def deaths(given: Deaths | None, n: int, agents: int) -> list[list[tuple[int, in
     return each
 
 
+def _loaded(load: Callable[[Path], Any], path: Path, what: str) -> Array:
+    try:
+        return np.asarray(load(path))
+    except (OSError, ValueError, SyntaxError, EOFError) as error:
+        raise CinocError(f"{what} cannot be read from {path} ({error}); give a .npy file of numbers, or a picture such as a .png") from None
+
+
 def read(problem: Problem, path: Path, what: str) -> Array:
     """A field from a file: numbers of a .npy, or the grey levels (0 to 1) of a picture of the plane, brought to the grid."""
     if not path.exists():
         raise CinocError(f"{what} should be read from {path}, but there is no such file")
     if path.suffix == ".npy":
-        return np.asarray(np.load(path))
+        return _loaded(np.load, path, what)
     if problem.dimensions != 2:
         raise CinocError(f"{what} is a picture, but {problem.name} lives on a line; give numbers, a function of x, or a .npy file")
     from matplotlib.image import imread
 
-    image = np.asarray(imread(path), np.float64)
+    image = _loaded(imread, path, what).astype(np.float64)
     if image.ndim == 3:
         image = image[..., :3].mean(-1)
     if image.max() > 1.0:

@@ -13,6 +13,7 @@ mode and once. There is none by the target: it is zero. For float64, `jax.config
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import itertools
 import threading
@@ -26,7 +27,7 @@ import numpy as np
 from cinoc._native import CinocError
 from cinoc.engine import Given, draw
 from cinoc.fields import Deaths
-from cinoc.problem import Problem
+from cinoc.problem import Problem, plain
 
 __all__ = ["State", "Trajectory", "begin", "rollout", "step"]
 
@@ -112,50 +113,65 @@ def rollout(
         params = policy.params
     inputs = {"start": start, "places": places, "actions": actions, "params": params if policy is not None else None, "previous": previous}
     inputs = {name: jnp.asarray(x, kind) for name, x in inputs.items() if x is not None}
-    names = [*inputs]
     target = jax.lax.stop_gradient(jnp.asarray(target, kind))
     # Shapes are checked now; the target itself is known only when the engine is called.
     shape = None if actions is None else tuple(inputs["actions"].shape)
     blank = np.broadcast_to(kind.type(0), target.shape)
     sizes = tuple(inputs["places"].shape[:2])
     plan = Given(problem, policy, blank, ticks, deaths, first, sizes, shape, threads)
-    which = next(_calls)
-    results = [_shape(one, kind) for one in plan.shapes()]
+    fixed = None if plan.deaths is None else tuple(map(tuple, plan.deaths))
+    episode = _episode(problem, policy, tuple(inputs), plan.ticks, fixed, sizes, shape, target.shape, threads)
+    return Trajectory(*episode(target, jnp.asarray(first, kind), *inputs.values()))
 
-    def compute(arrays: list[Any], gradient: bool) -> tuple[Given, Any]:
-        fixed, *rest = (np.asarray(x) for x in arrays)
-        given = Given(problem, policy, np.ascontiguousarray(fixed), plan.ticks, plan.deaths, first, sizes, shape, threads)
+
+@functools.lru_cache(maxsize=64)
+def _episode(
+    problem: Problem, policy: Any, names: Any, ticks: int, deaths: Any, sizes: Any, shape: Any, nodes: Any, threads: int
+) -> Any:
+    """The function of target, first tick and inputs. JAX compiles each that it meets and keeps what it compiled, so this is the same one for all
+    ticks of an episode."""
+    kind, which = problem.dtype, next(_calls)
+    deaths = None if deaths is None else [[*each] for each in deaths]
+
+    def plan(target: Any, first: int) -> Given:
+        return Given(problem, policy, target, ticks, deaths, first, sizes, shape, threads)
+
+    results = tuple(_shape(one, kind) for one in plan(np.broadcast_to(kind.type(0), nodes), 0).shapes())
+
+    def compute(arrays: Any, gradient: bool) -> tuple[Given, Any]:
+        target, first, *rest = (np.asarray(x) for x in arrays)
+        given = plan(plain(target), int(first))
         return given, given.run({**dict.fromkeys(NAMES), **dict(zip(names, rest))}, gradient)
 
-    def forward(gradient: bool, *arrays: Any) -> Any:
-        given, run = compute([*arrays], gradient)
-        if gradient:
-            _kept.put(_kept.key(which, [np.asarray(x) for x in arrays]), run)
+    def forward(*arrays: Any) -> Any:
+        given, run = compute(arrays, False)
+        return given.outputs(run)
+
+    def forward_kept(*arrays: Any) -> Any:
+        given, run = compute(arrays, True)
+        _kept.put(_kept.key(which, [np.asarray(x) for x in arrays]), run)
         return given.outputs(run)
 
     def backward(bars: Any, *arrays: Any) -> Any:
-        run = _kept.take(_kept.key(which, [np.asarray(x) for x in arrays])) or compute([*arrays], True)[1]
-        z, xi, action, cost = (np.ascontiguousarray(bar) for bar in bars)
+        run = _kept.take(_kept.key(which, [np.asarray(x) for x in arrays])) or compute(arrays, True)[1]
+        z, xi, action, cost = (plain(bar) for bar in bars)
         found = run.backward(cost=cost.astype(np.float64), z=z, xi=xi, action=action)
-        return tuple(np.asarray(found[name], kind).reshape(x.shape) for name, x in zip(names, arrays[1:]))
-
-    def call(gradient: bool, *arrays: Any) -> Any:
-        return jax.pure_callback(lambda *x: forward(gradient, *x), tuple(results), *arrays, vmap_method="sequential")
+        return tuple(np.asarray(found[name], kind).reshape(x.shape) for name, x in zip(names, arrays[2:]))
 
     @jax.custom_vjp
     def episode(*arrays: Any) -> Any:
-        return call(False, *arrays)
+        return jax.pure_callback(forward, results, *arrays, vmap_method="sequential")
 
     def there(*arrays: Any) -> Any:
-        return call(True, *arrays), arrays
+        return jax.pure_callback(forward_kept, results, *arrays, vmap_method="sequential"), arrays
 
     def back(arrays: Any, bars: Any) -> Any:
-        wanted = tuple(_shape(x.shape, kind) for x in arrays[1:])
-        found = jax.pure_callback(lambda b, *x: backward(b, *x), wanted, tuple(bars), *arrays, vmap_method="sequential")
-        return (jnp.zeros_like(arrays[0]), *found)
+        wanted = tuple(_shape(x.shape, kind) for x in arrays[2:])
+        found = jax.pure_callback(backward, wanted, tuple(bars), *arrays, vmap_method="sequential")
+        return (jnp.zeros_like(arrays[0]), jnp.zeros_like(arrays[1]), *found)
 
     episode.defvjp(there, back)
-    return Trajectory(*episode(target, *inputs.values()))
+    return episode
 
 
 def begin(

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from cinoc._native import CinocError
-from cinoc.problem import Array, Problem, engine, overlay
+from cinoc.problem import Array, Problem, engine, overlay, plain, whole
 
 
 class Policy:
@@ -29,7 +29,7 @@ class Policy:
 
     def __call__(self, observation: Any) -> Array:
         """Actions [agents, k] or [n, agents, k] for observations [agents, width] or [n, agents, width]."""
-        seen = np.ascontiguousarray(observation, self.problem.dtype)
+        seen = plain(observation, self.problem.dtype)
         if seen.ndim not in (2, 3):
             raise CinocError(f"observations have shape {seen.shape}, but a policy needs (agents, width) or (n, agents, width)")
         one = seen.ndim == 2
@@ -67,7 +67,7 @@ class Policy:
 
     @params.setter
     def params(self, values: Any) -> None:
-        values = np.ascontiguousarray(values, self.problem.dtype)
+        values = plain(values, self.problem.dtype)
         if values.shape != self.params.shape:
             raise CinocError(f"parameters have shape {values.shape}, but this policy has {self.params.shape}")
         self.native.params = values
@@ -122,4 +122,6 @@ def _from_bytes(file: bytes, dtype: str) -> Policy:
 
 def fresh(problem: Problem, seed: int = 0) -> Policy:
     """An untrained policy of a problem."""
-    return Policy(engine(problem.dtype).Policy.fresh(problem.native, seed))
+    if not isinstance(problem, Problem):
+        raise CinocError(f"fresh needs a problem, not {problem!r}; make one with cinoc.make")
+    return Policy(engine(problem.dtype).Policy.fresh(problem.native, whole("seed", seed)))

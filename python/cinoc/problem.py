@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from operator import index
 from os import PathLike
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -25,6 +26,22 @@ def engine(dtype: DTypeLike) -> Any:
     if name not in ("float32", "float64"):
         raise CinocError(f"dtype is {name}, but the engine knows float32 and float64; take one of them")
     return _native.f32 if name == "float32" else _native.f64
+
+
+def plain(array: Any, dtype: DTypeLike | None = None) -> Array:
+    """The same numbers as the engine reads them: in order, at even addresses."""
+    return np.require(array, dtype, ["C", "A", "E"])
+
+
+def whole(name: str, value: Any, least: int = 0) -> int:
+    """A whole number that the engine can take."""
+    try:
+        number = index(value)
+    except TypeError:
+        raise CinocError(f"{name} is {value!r}, but must be a whole number") from None
+    if not least <= number < 2**64:
+        raise CinocError(f"{name} is {number}, but must be from {least} to 2**64 - 1")
+    return number
 
 
 def toml(value: object) -> str:
@@ -137,19 +154,20 @@ class Problem:
 
     def draw(self, seed: int = 3000, index: int = 0, stream: str = "test") -> Instance:
         """Start and target of an instance. Streams: "train", "validation", "test". States of chaotic problems come from free runs, which take a while the first time."""
-        return Instance(*self.native.draw(seed, index, stream))
+        return Instance(*self.native.draw(whole("seed", seed), whole("index", index), stream))
 
     def places(self, agents: int | None = None) -> Array:
         """Where agents start, [agents, axes]."""
-        return np.asarray(self.native.places(self.agents if agents is None else agents))
+        return np.asarray(self.native.places(self.agents if agents is None else whole("agents", agents)))
 
     def discs(self, tick: int = 0) -> list[tuple[float, float, float]]:
         """Discs (x, y, radius) that agents keep out of."""
-        return [*self.native.discs(tick)]
+        return [*self.native.discs(whole("tick", tick))]
 
     def env(self, instances: int = 1, agents: int | None = None, threads: int = 1) -> Any:
         """Episodes side by side, without a framework around them (`cinoc.envs` has those); its methods fill arrays that you give."""
-        return engine(self.dtype).Env(self.native, instances, agents, threads)
+        count = None if agents is None else whole("agents", agents, 1)
+        return engine(self.dtype).Env(self.native, whole("instances", instances, 1), count, whole("threads", threads))
 
     def change(self, set: Mapping[str, object]) -> Problem:
         """The same problem with other settings."""

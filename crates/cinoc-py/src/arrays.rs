@@ -28,6 +28,13 @@ pub fn maybe<'py, T: Element>(
     array.map(|array| given(what, array, shape)).transpose()
 }
 
+/// So many marks. NumPy takes any byte for a bool.
+pub fn marks(what: &str, array: &Bound<'_, PyAny>, count: usize) -> PyResult<Vec<bool>> {
+    checked::<bool>(what, array, &[Some(count)])?;
+    let bytes = given::<u8>(what, &array.call_method1("view", ("uint8",))?, &[Some(count)])?;
+    Ok(numbers(&bytes).iter().map(|byte| *byte != 0).collect())
+}
+
 /// Room for numbers that are written: C-contiguous, writable, of this type and shape.
 pub fn room<'py, T: Element>(what: &str, array: &Bound<'py, PyAny>, shape: &[usize]) -> PyResult<PyReadwriteArrayDyn<'py, T>> {
     let shape: Vec<Size> = shape.iter().copied().map(Some).collect();
@@ -67,6 +74,9 @@ fn checked<'a, 'py, T: Element>(
     }
     if !array.is_c_contiguous() {
         return Err(wrong(format!("{what} must be C-contiguous; pass it through numpy.ascontiguousarray")));
+    }
+    if !array.is_aligned() {
+        return Err(wrong(format!("{what} lies at an odd address; pass a copy of it")));
     }
     Ok(array)
 }

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from ..problem import make
+from ..problem import make, plain
 
 DIVERGED = -1e6
 """Reward of a step after which a number is no longer finite, and the least reward of any step."""
@@ -125,7 +125,7 @@ class Batch:
             raise ValueError(f"{name} of shape {array.shape} does not fit; give it the shape {shape} or {(self.instances, *shape)}.")
         if not np.isfinite(array).all():
             raise ValueError(f"{name} holds numbers that are not finite; give finite ones.")
-        return np.ascontiguousarray(array)
+        return plain(array)
 
     def _checked(self, deaths: list[tuple[int, int]]) -> list[tuple[int, int]]:
         for tick, agent in deaths:
@@ -160,6 +160,11 @@ class Batch:
         for i, (seed, number) in enumerate(zip(seeds, numbers, strict=True)):
             if which is not None and not which[i]:
                 continue
+            for what, value in (("seed", seed), ("index", number)):
+                if value is not None and not isinstance(value, (int, np.integer)):
+                    raise ValueError(f"the {what} {value!r} is no whole number; take one from 0 on.")
+            if number is not None and not 0 <= number < 2**64:
+                raise ValueError(f"there is no instance {number}; take one from 0 to 2**64 - 1.")
             if seed is not None:
                 if seed < 0:
                     raise ValueError(f"the seed {seed} is negative; take one from 0 on.")
@@ -175,7 +180,7 @@ class Batch:
 
     def reset(self, which: NDArray[np.bool_] | None = None) -> None:
         """Begins the marked episodes anew, or all; call `seed` before the first time, and `observe` afterwards."""
-        mask = np.ones(self.instances, np.bool_) if which is None else np.ascontiguousarray(which, np.bool_)
+        mask = np.ones(self.instances, np.bool_) if which is None else plain(which, np.bool_)
         if not mask.any():
             return
         self.env.reset(
@@ -196,6 +201,8 @@ class Batch:
         if np.count_nonzero(self.begun) < self.instances:
             raise RuntimeError("an episode has not begun; call reset() before the first step().")
         given = np.asarray(actions)
+        if given.dtype.kind not in "fiub":
+            raise ValueError(f"actions of {given.dtype} cannot be carried out; give real numbers within [-1, 1].")
         if given.shape != self._actions.shape:
             if given.size != self._actions.size:
                 raise ValueError(f"actions of shape {given.shape} do not fit; give them the shape {self._actions.shape}.")

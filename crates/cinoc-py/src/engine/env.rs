@@ -4,7 +4,7 @@ use super::data::prepare;
 use super::policy::{Net, Policy};
 use super::problem::Problem;
 use super::{cinoc, told};
-use crate::arrays::{finite, given, maybe, numbers, numbers_mut, room};
+use crate::arrays::{finite, given, marks, maybe, numbers, numbers_mut, room};
 use crate::fault::{alone, engine, explained, wrong};
 use cinoc::env::EnvState;
 use cinoc::random::Use;
@@ -115,13 +115,12 @@ impl Env {
         deaths: Option<Vec<Vec<(usize, usize)>>>,
     ) -> PyResult<()> {
         let (n, agents, stream) = (self.instances, self.agents, super::stream(stream)?);
-        let which = given::<bool>("which", which, &[Some(n)])?;
+        let which = &marks("which", which, n)?[..];
         let [seeds, indices] = [given::<u64>("seeds", seeds, &[Some(n)])?, given::<u64>("indices", indices, &[Some(n)])?];
         let shape: Vec<_> = self.problem.fields(n).into_iter().map(Some).collect();
         let starts = maybe::<Real>("starts", starts, &shape)?;
         let targets = maybe::<Real>("targets", targets, &shape)?;
         let places = maybe::<Real>("places", places, &[n, agents, self.problem.inner.swarm.dimensions()].map(Some))?;
-        let which = numbers(&which);
         // Only what is used has to be sound.
         let part = |array: Option<&'_ [Real]>, what: &str| -> PyResult<()> {
             let Some(array) = array else { return Ok(()) };
