@@ -157,3 +157,21 @@ def test_mistakes_are_explained() -> None:
         envs.reset(options={"reset_mask": [True, False, False]})
     with pytest.raises(RuntimeError, match="call reset"):
         envs.step(np.zeros((3, 8, 2), np.float32))
+
+
+def test_what_is_kept_is_not_overwritten():
+    """Observations are new arrays for whoever keeps them, or a view of them; others are used again."""
+    envs = gymnasium.make_vec("cinoc/heat1d-v0", num_envs=3, vectorization_mode="vector_entry_point")
+    seen, _ = envs.reset(seed=0)
+    kept, copies = [seen[1:]], [seen[1:].copy()]
+    del seen
+    for _ in range(8):
+        seen = envs.step(envs.action_space.sample())[0]
+        kept.append(seen[:, 0])
+        copies.append(seen[:, 0].copy())
+    for a, b in zip(kept, copies):
+        np.testing.assert_array_equal(a, b)
+    kept.clear()
+    del a, seen
+    places = {envs.step(envs.action_space.sample())[0].ctypes.data for _ in range(8)}
+    assert len(places) <= 2

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from . import spaces
 from .batch import Batch, Instance
+from .spare import Spare
 
 
 class SwarmVectorEnv(VectorEnv[NDArray[Any], NDArray[Any], NDArray[Any]]):
@@ -44,6 +45,7 @@ class SwarmVectorEnv(VectorEnv[NDArray[Any], NDArray[Any], NDArray[Any]]):
         self.batch = Batch(problem, num_envs, **arguments)
         self.instances = [Instance(self.batch, i) for i in range(num_envs)]
         self.num_envs = num_envs
+        self._spare = Spare(self.batch.observations)
         self.single_observation_space = spaces.observation_space(self.batch)
         self.single_action_space = spaces.action_space(self.batch)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
@@ -98,7 +100,7 @@ class SwarmVectorEnv(VectorEnv[NDArray[Any], NDArray[Any], NDArray[Any]]):
         return self._seen(), rewards, terminated, truncated, infos
 
     def _seen(self) -> NDArray[Any]:
-        return self.batch.observe(np.empty_like(self.batch.observations) if self.copy else None)
+        return self.batch.observe(self._spare.take() if self.copy else None)
 
     def render(self) -> tuple[NDArray[np.uint8], ...] | None:
         if self.render_mode is None:
