@@ -87,13 +87,13 @@ impl Stepping {
         for (to, from) in self.physical.chunks_exact_mut(k).zip(actions.chunks_exact(k)) {
             (0..k).for_each(|c| to[c] = from[c].clamp(-1.0, 1.0) * self.limits[c]);
         }
-        let step = self.env.step(&self.physical);
+        let step = self.env.step_and_look(&self.physical, &mut self.seen);
         self.rewards.iter_mut().zip(step.cost).for_each(|(reward, cost)| *reward = -cost);
         let before = std::mem::replace(&mut self.over, step.done.to_vec());
         if before.iter().any(|over| *over) {
             self.reset(&before);
+            self.env.look(&mut self.seen);
         }
-        self.env.look(&mut self.seen);
         self.made += 1;
     }
 }

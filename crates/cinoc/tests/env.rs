@@ -189,6 +189,25 @@ fn a_look_is_all_that_a_policy_needs() {
     }
 }
 
+/// A step and a look in one are a step and a look.
+#[test]
+fn a_step_and_a_look_in_one() {
+    for name in names() {
+        let problem = parts(&config(name, &["physics.ticks=3"])).problem;
+        let begin = |i: usize| Beginning::drawn(&problem, 4, 4, Stream::Train, i);
+        let [mut one, mut other] = [(); 2].map(|()| env(&problem, 9, 4));
+        [&mut one, &mut other].into_iter().for_each(|env| env.reset(&[true; 9], &mut |i| begin(i)));
+        let [mut a, mut b] = [(); 2].map(|()| vec![Real::NAN; 9 * 4 * one.width()]);
+        for tick in 0..4 {
+            let actions: Vec<Real> = (0..one.actions()).map(|i| 0.01 * ((i * 7 + tick) % 11) as Real).collect();
+            let cost = one.step_and_look(&actions, &mut a).cost.to_vec();
+            assert_eq!(cost, other.step(&actions).cost, "{name}");
+            other.look(&mut b);
+            assert!(a == b, "{name}, tick {tick}");
+        }
+    }
+}
+
 /// A leaky sum of what each agent has seen, some noise and the clock: everything that can be declared.
 struct Remembering {
     usual: Box<dyn Policy>,

@@ -176,8 +176,15 @@ class Env:
     def observe_global(self, out: NDArray[Any]) -> None:
         """Everything there is to see, [instances, width_global]."""
 
-    def step(self, actions: NDArray[Any]) -> None:
-        """One tick; actions within [-1, 1] of the limits, [instances, agents, k]. Episodes that are over stay as they are."""
+    def step(self, actions: NDArray[Any], out: NDArray[Any] | None = None) -> None:
+        """One tick; actions within [-1, 1] of the limits, [instances, agents, k]. Episodes that are over stay as they are. With `out`, what
+        `observe` gives afterwards is in it: faster than asking for it."""
+
+    def report(
+        self, rewards: NDArray[np.float64], terminated: NDArray[np.bool_], truncated: NDArray[np.bool_], ticks: NDArray[np.int64]
+    ) -> tuple[bool, float]:
+        """What the last step gave: minus the costs, which episodes diverged, which ended otherwise, and their ticks. Returns whether any is
+        over, and the least reward; minus infinity where one is not a number."""
 
     def step_policy(self, policy: Policy, ticks: int = 1) -> None:
         """Ticks driven by a policy."""

@@ -101,10 +101,10 @@ class Batch:
         self.ticks = np.zeros(n, np.int64)
         self.begun = np.zeros(n, np.bool_)
         self._all = np.ones(n, np.bool_)
+        self._none = np.zeros(n, np.bool_)
         self.action_shape = (self.agents, len(self.problem.limits))
         self._actions = np.zeros((n, *self.action_shape), self.dtype)
-        self._cost = np.zeros(n)
-        self._done = np.zeros(n, np.bool_)
+        self.any_over = False
         self._wild = np.zeros(n, np.bool_)
         self._any_wild = False
         self._measured = np.zeros((n, len(self.measures)))
@@ -193,11 +193,13 @@ class Batch:
         self.begun[mask] = True
         self.ticks[mask] = 0
         self.rewards[mask] = 0.0
+        self.any_over = bool(self.over.any())
         for i in np.flatnonzero(mask):
             self._scale[i] = None
 
-    def step(self, actions: ArrayLike) -> None:
-        """One tick; call `observe` afterwards. Actions are cut to [-1, 1]. Episodes that are over stay as they are, at no reward."""
+    def step(self, actions: ArrayLike, out: NDArray[Any] | None = None) -> None:
+        """One tick. Actions are cut to [-1, 1]. Episodes that are over stay as they are, at no reward. What is seen afterwards is in `out` if it
+        is given; else call `observe`."""
         if np.count_nonzero(self.begun) < self.instances:
             raise RuntimeError("an episode has not begun; call reset() before the first step().")
         given = np.asarray(actions)
@@ -213,25 +215,24 @@ class Batch:
             np.minimum(self._actions, 1.0, out=self._actions)
         else:
             np.clip(given, -1.0, 1.0, out=self._actions, casting="same_kind")
-        before = self.over
-        self.env.step(self._actions)
-        self.env.cost(self._cost)
-        self.env.done(self._done)
-        self.env.diverged(self.terminated)
-        self.env.ticks(self.ticks)
-        np.negative(self._cost, out=self.rewards)
-        # Hardly ever; not a number is not greater either.
-        self._any_wild = bool(np.count_nonzero(self.terminated)) or not np.minimum.reduce(self.rewards) > self._diverged_reward
+        before = self.over if self.any_over else None
+        local = self.observation == "local"
+        self.env.step(self._actions, out if local else None)
+        self.any_over, least = self.env.report(self.rewards, self.terminated, self.truncated, self.ticks)
+        # Hardly ever.
+        self._any_wild = least <= self._diverged_reward or (self.any_over and bool(self.terminated.any()))
         if self._any_wild:
-            np.logical_and(self._done, ~self.terminated, out=self.truncated)
             self.rewards[self.terminated] = self._diverged_reward
-            np.maximum(self.rewards, self._diverged_reward, out=self.rewards)
+            np.fmax(self.rewards, self._diverged_reward, out=self.rewards)
             np.less_equal(self.rewards, self._diverged_reward, out=self._wild)
+            if before is not None:
+                self.rewards[before] = 0.0
         else:
-            self.truncated[:] = self._done
             self._wild[:] = False
-        if np.count_nonzero(before):
-            self.rewards[before] = 0.0
+        if out is not None:
+            if not local:
+                self.env.observe_global(out)
+            self._tidy(out)
 
     def observe(self, out: NDArray[Any] | None = None) -> NDArray[Any]:
         """What is seen now, in the array given or in the buffer `observations`. Of a diverged episode only finite numbers are left."""
@@ -271,7 +272,7 @@ class Batch:
         entries count."""
         if which is None:
             out: dict[str, Any] = {"tick": self.ticks.copy(), "_tick": self._all.copy()}
-            over = self.over
+            over = self.over if self.any_over else self._none
         elif not which.any():
             return {}
         else:

@@ -77,27 +77,30 @@ class SwarmVectorEnv(VectorEnv[NDArray[Any], NDArray[Any], NDArray[Any]]):
         self, actions: NDArray[Any]
     ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any], dict[str, Any]]:
         batch, mode = self.batch, self.autoreset_mode
-        before = batch.over
-        ended = np.count_nonzero(before) > 0
+        ended = batch.any_over
+        before = batch.over if ended else None
         if mode == AutoresetMode.DISABLED and ended:
             raise RuntimeError(
                 f"the episodes {np.flatnonzero(before).tolist()} are over; "
                 'call reset(options={"reset_mask": …}) for them before the next step().'
             )
-        batch.step(actions)
+        seen = self._spare.take() if self.copy else batch.observations
+        batch.step(actions, seen)
         if mode == AutoresetMode.NEXT_STEP and ended:
             batch.reset(before)
+            batch.observe(seen)
         rewards, terminated, truncated = batch.rewards.copy(), batch.terminated.copy(), batch.truncated.copy()
         infos: dict[str, Any] = {}
-        if mode == AutoresetMode.SAME_STEP and (over := batch.over).any():
+        if mode == AutoresetMode.SAME_STEP and batch.any_over:
+            over = batch.over
             last = np.full(self.num_envs, None, object)
-            seen = batch.observe()
             for i in np.flatnonzero(over):
                 last[i] = seen[i].copy()
             infos = {"final_obs": last, "_final_obs": over, "final_info": batch.infos(over), "_final_info": over.copy()}
             batch.reset(over)
+            batch.observe(seen)
         infos |= batch.infos()
-        return self._seen(), rewards, terminated, truncated, infos
+        return seen, rewards, terminated, truncated, infos
 
     def _seen(self) -> NDArray[Any]:
         return self.batch.observe(self._spare.take() if self.copy else None)

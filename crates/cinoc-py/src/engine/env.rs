@@ -197,10 +197,13 @@ impl Env {
     }
 
     /// One tick; actions within [-1, 1] of the limits, [instances, agents, k].
-    fn step(&self, py: Python<'_>, actions: &Bound<'_, PyAny>) -> PyResult<()> {
+    #[pyo3(signature = (actions, out = None))]
+    fn step(&self, py: Python<'_>, actions: &Bound<'_, PyAny>, out: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
         let mut state = self.state()?;
         let shape = [self.instances, self.agents, state.limits.len()].map(Some);
         let actions = given::<Real>("actions", actions, &shape)?;
+        let mut out = out.map(|out| room::<Real>("out", out, &[self.instances, self.agents, self.width])).transpose()?;
+        let mut seen = out.as_mut().map(numbers_mut);
         let (actions, State { env, limits, physical, .. }) = (numbers(&actions), &mut *state);
         let sound = engine(py, || {
             let k = limits.len();
@@ -211,8 +214,10 @@ impl Env {
                     to[c] = from[c] * limits[c];
                 }
             }
-            if sound {
-                env.step(physical);
+            match &mut seen {
+                Some(seen) if sound => drop(env.step_and_look(physical, seen)),
+                None if sound => drop(env.step(physical)),
+                _ => {}
             }
             sound
         })?;
@@ -241,6 +246,32 @@ impl Env {
             py.check_signals()?;
         }
         Ok(())
+    }
+
+    /// What the last step gave, for whoever is rewarded: minus the costs, which episodes diverged, which ended otherwise, and their ticks. Returns whether
+    /// any is over, and the least reward; minus infinity where one is not a number.
+    fn report(
+        &self,
+        rewards: &Bound<'_, PyAny>,
+        terminated: &Bound<'_, PyAny>,
+        truncated: &Bound<'_, PyAny>,
+        ticks: &Bound<'_, PyAny>,
+    ) -> PyResult<(bool, f64)> {
+        let (state, shape) = (self.state()?, [self.instances]);
+        let mut rewards = room::<f64>("rewards", rewards, &shape)?;
+        let (mut terminated, mut truncated) =
+            (room::<bool>("terminated", terminated, &shape)?, room::<bool>("truncated", truncated, &shape)?);
+        let mut ticks = room::<i64>("ticks", ticks, &shape)?;
+        let (rewards, ticks) = (numbers_mut(&mut rewards), numbers_mut(&mut ticks));
+        let (terminated, truncated) = (numbers_mut(&mut terminated), numbers_mut(&mut truncated));
+        let (last, mut any, mut least) = (state.env.last(), false, f64::INFINITY);
+        for i in 0..self.instances {
+            let (reward, wild, done) = (0.0 - last.cost[i], last.diverged[i], last.done[i]);
+            (rewards[i], terminated[i], truncated[i], ticks[i]) = (reward, wild, done && !wild, state.env.tick(i) as i64);
+            any |= done;
+            least = if reward.is_nan() { f64::NEG_INFINITY } else { least.min(reward) };
+        }
+        Ok((any, least))
     }
 
     fn cost(&self, out: &Bound<'_, PyAny>) -> PyResult<()> {

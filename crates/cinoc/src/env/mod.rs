@@ -171,12 +171,27 @@ impl Env {
     /// and its strength, 1 for an agent by itself in good health, less in a crowd, 0 for a dead one. With a policy's raw outputs that is all
     /// that [`Swarm::saturate`](crate::agents::Swarm::saturate) asks for.
     pub fn look(&mut self, out: &mut [Real]) {
+        self.shown(None, out);
+    }
+
+    /// A [`step`](Self::step) and a [`look`](Self::look) in one, for which threads are woken once.
+    pub fn step_and_look(&mut self, actions: &[Real], out: &mut [Real]) -> Step<'_> {
+        assert_eq!(actions.len(), self.actions(), "actions of all agents");
+        self.shown(Some(actions), out);
+        self.collect()
+    }
+
+    /// What agents see after a tick, if there are actions for one.
+    fn shown(&mut self, actions: Option<&[Real]>, out: &mut [Real]) {
         let (width, features, agents) = (self.width(), self.features(), self.agents);
         let (seen, known) = (features.patch.count(), features.position);
         assert_eq!(out.len(), self.instances() * agents * width, "room for what is seen");
-        let problem = &*self.problem;
+        let (problem, each) = (&*self.problem, self.together * agents * self.problem.swarm.action_width());
         let mut parts: Vec<_> = self.shards.iter_mut().zip(out.chunks_mut(self.together * agents * width)).collect();
-        self.threads.for_each(&mut parts, |_, (shard, out)| {
+        self.threads.for_each(&mut parts, |s, (shard, out)| {
+            if let Some(actions) = actions {
+                shard.tick(problem, Driver::Actions(&actions[s * each..((s + 1) * each).min(actions.len())]));
+            }
             let [view, position, strength] = shard.look(problem);
             for (m, out) in out.chunks_exact_mut(width).enumerate() {
                 let from = if features.shared { m / agents } else { m };
