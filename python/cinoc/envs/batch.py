@@ -100,6 +100,7 @@ class Batch:
         self.truncated = np.zeros(n, np.bool_)
         self.ticks = np.zeros(n, np.int64)
         self.begun = np.zeros(n, np.bool_)
+        self._ready = False
         self._all = np.ones(n, np.bool_)
         self._none = np.zeros(n, np.bool_)
         self.action_shape = (self.agents, len(self.problem.limits))
@@ -191,6 +192,7 @@ class Batch:
         for flags in (self.terminated, self.truncated, self._wild):
             flags[mask] = False
         self.begun[mask] = True
+        self._ready = bool(self.begun.all())
         self.ticks[mask] = 0
         self.rewards[mask] = 0.0
         self.any_over = bool(self.over.any())
@@ -200,7 +202,7 @@ class Batch:
     def step(self, actions: ArrayLike, out: NDArray[Any] | None = None) -> None:
         """One tick. Actions are cut to [-1, 1]. Episodes that are over stay as they are, at no reward. What is seen afterwards is in `out` if it
         is given; else call `observe`."""
-        if np.count_nonzero(self.begun) < self.instances:
+        if not self._ready:
             raise RuntimeError("an episode has not begun; call reset() before the first step().")
         given = np.asarray(actions)
         if given.dtype.kind not in "fiub":
@@ -209,15 +211,12 @@ class Batch:
             if given.size != self._actions.size:
                 raise ValueError(f"actions of shape {given.shape} do not fit; give them the shape {self._actions.shape}.")
             given = given.reshape(self._actions.shape)
-        if given.dtype == self.dtype:
-            # Half the time of `clip`, which is for the others: it cuts before it rounds.
-            np.maximum(given, -1.0, out=self._actions)
-            np.minimum(self._actions, 1.0, out=self._actions)
-        else:
-            np.clip(given, -1.0, 1.0, out=self._actions, casting="same_kind")
-        before = self.over if self.any_over else None
+        if given.dtype != self.dtype or not given.flags.carray:
+            # Cut before it is rounded. What needs no copy the engine cuts.
+            given = np.clip(given, -1.0, 1.0, out=self._actions, casting="same_kind")
+        before, wild = self.over if self.any_over else None, self._any_wild
         local = self.observation == "local"
-        self.env.step(self._actions, out if local else None)
+        self.env.step(given, out if local else None)
         self.any_over, least = self.env.report(self.rewards, self.terminated, self.truncated, self.ticks)
         # Hardly ever.
         self._any_wild = least <= self._diverged_reward or (self.any_over and bool(self.terminated.any()))
@@ -227,7 +226,7 @@ class Batch:
             np.less_equal(self.rewards, self._diverged_reward, out=self._wild)
             if before is not None:
                 self.rewards[before] = 0.0
-        else:
+        elif wild:
             self._wild[:] = False
         if out is not None:
             if not local:
