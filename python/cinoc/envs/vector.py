@@ -77,16 +77,15 @@ class SwarmVectorEnv(VectorEnv[NDArray[Any], NDArray[Any], NDArray[Any]]):
         self, actions: NDArray[Any]
     ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any], dict[str, Any]]:
         batch, mode = self.batch, self.autoreset_mode
-        ended = batch.any_over
-        before = batch.over if ended else None
-        if mode == AutoresetMode.DISABLED and ended:
+        before = batch.over if batch.any_over else None
+        if mode == AutoresetMode.DISABLED and before is not None:
             raise RuntimeError(
                 f"the episodes {np.flatnonzero(before).tolist()} are over; "
                 'call reset(options={"reset_mask": …}) for them before the next step().'
             )
         seen = self._spare.take() if self.copy else batch.observations
         batch.step(actions, seen)
-        if mode == AutoresetMode.NEXT_STEP and ended:
+        if mode == AutoresetMode.NEXT_STEP and before is not None:
             batch.reset(before)
             batch.observe(seen)
         rewards, terminated, truncated = batch.rewards.copy(), batch.terminated.copy(), batch.truncated.copy()
