@@ -76,6 +76,11 @@ impl Memory {
         self.used * size_of::<Real>()
     }
 
+    /// Bytes of everything it has room for: values, loop-invariant ones, working space.
+    pub fn room(&self) -> usize {
+        (self.values.len() + self.invariant().len() + self.scratch.len()) * size_of::<Real>()
+    }
+
     /// The recording while it is made.
     pub(crate) fn own(&mut self) -> &mut Recording {
         self.recording.as_mut().and_then(Arc::get_mut).expect("a tape has its recording for itself")

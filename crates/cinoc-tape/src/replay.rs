@@ -1,6 +1,7 @@
 //! Computing a recording once more with other values: what a tick costs after the first.
 
 use crate::Real;
+use crate::kernel::crew;
 use crate::memory::{Memory, Recording};
 use crate::node::{Home, Lent, Node, VarId};
 use std::sync::Arc;
@@ -26,26 +27,16 @@ impl Memory {
         (self.used, self.cotangents_used, self.read) = (model.used, model.cotangents_used, model.read);
         self.values.grow_to(self.used);
         self.scratch.grow_to(model.scratch.len());
-        let (nodes, invariant) = (model.nodes(), model.invariant());
-        let mut leaves = leaves.into_iter().peekable();
-        for (index, node) in nodes.iter().enumerate() {
-            let Home::Arena { start, .. } = node.home else { continue };
-            if node.op.is_some() || node.count == 1 {
-                let (arena, room) = self.values.split_at_mut(start);
-                node.compute(nodes, &Lent { arena, invariant, shared }, room, &mut self.scratch);
-                continue;
-            }
-            let place = start..start + node.shape.count();
-            if let Some((_, values)) = leaves.next_if(|(leaf, _)| leaf.0 as usize == index) {
-                self.values[place].copy_from_slice(values);
-            } else if !again {
-                self.values[place.clone()].copy_from_slice(&model.values[place]);
-            }
+        if let Some(recording) = &model.recording {
+            recording.compute(&mut self.values, &mut self.scratch, shared, leaves, (!again).then_some(&model.values));
         }
-        assert!(
-            leaves.next().is_none(),
-            "leaves to be replaced are given in the order in which they were recorded, and are not constants"
-        );
+    }
+
+    /// Computes its own recording once more, in its place: half the room where nobody asks for what was there before.
+    pub fn renew<'a>(&mut self, shared: &[Real], leaves: impl IntoIterator<Item = (VarId, &'a [Real])>) {
+        if let Some(recording) = &self.recording {
+            recording.compute(&mut self.values, &mut self.scratch, shared, leaves, None);
+        }
     }
 
     /// Whether the cotangents of loop-invariant nodes may be added up over the backward sweeps of both memories, to be swept through once at the end.
@@ -65,6 +56,38 @@ impl Memory {
 }
 
 impl Recording {
+    /// Computes all that is not loop-invariant into `values`, with other values for some leaves; those without have the numbers of `old`, or if
+    /// there are none keep what they have.
+    fn compute<'a>(
+        &self,
+        values: &mut [Real],
+        scratch: &mut [Real],
+        shared: &[Real],
+        leaves: impl IntoIterator<Item = (VarId, &'a [Real])>,
+        old: Option<&[Real]>,
+    ) {
+        let (nodes, invariant) = (&self.nodes, &self.invariant);
+        let mut leaves = leaves.into_iter().peekable();
+        for (index, node) in nodes.iter().enumerate() {
+            let Home::Arena { start, .. } = node.home else { continue };
+            if node.op.is_some() || node.count == 1 {
+                let (arena, room) = values.split_at_mut(start);
+                node.compute(nodes, &Lent { arena, invariant, shared }, room, scratch);
+                continue;
+            }
+            let place = start..start + node.shape.count();
+            if let Some((_, given)) = leaves.next_if(|(leaf, _)| leaf.0 as usize == index) {
+                crew::copy(given, &mut values[place]);
+            } else if let Some(old) = old {
+                crew::copy(&old[place.clone()], &mut values[place]);
+            }
+        }
+        assert!(
+            leaves.next().is_none(),
+            "leaves to be replaced are given in the order in which they were recorded, and are not constants"
+        );
+    }
+
     /// Whether both have the same loop-invariant nodes with a cotangent, at the same places: the same operations on the same inputs. A sweep
     /// through those of either is then a sweep through those of both.
     pub fn sweeps_with(self: &Arc<Self>, other: &Arc<Self>) -> bool {

@@ -2,7 +2,7 @@
 
 use crate::Real;
 use cinoc_tape::kernel::fft::{ROW, WIDTH};
-use cinoc_tape::kernel::vectorise;
+use cinoc_tape::kernel::{crew, vectorise};
 
 /// A packing: which number of a *state* is which part of which mode, and the way between fields and states.
 ///
@@ -44,19 +44,21 @@ impl OddSymbol {
 
     /// `y = sign·i·σ·x`; the adjoint has the sign −1. With `add`, adds to `y`.
     pub fn apply(&self, sign: Real, x: &[Real], y: &mut [Real], add: bool) {
-        let (x, y) = (x.as_chunks::<ROW>().0, y.as_chunks_mut::<ROW>().0);
-        vectorise(
-            #[inline(always)]
-            || {
-                for ((y, x), s) in y.iter_mut().zip(x).zip(&self.0) {
-                    for i in 0..WIDTH {
-                        let turned = [-sign * s[i] * x[WIDTH + i], sign * s[i] * x[i]];
-                        let before = if add { [y[i], y[WIDTH + i]] } else { [0.0; 2] };
-                        (y[i], y[WIDTH + i]) = (before[0] + turned[0], before[1] + turned[1]);
+        crew::rows(y, ROW, ROW, |first, y| {
+            let (x, y) = (&x.as_chunks::<ROW>().0[first..], y.as_chunks_mut::<ROW>().0);
+            vectorise(
+                #[inline(always)]
+                || {
+                    for ((y, x), s) in y.iter_mut().zip(x).zip(&self.0[first..]) {
+                        for i in 0..WIDTH {
+                            let turned = [-sign * s[i] * x[WIDTH + i], sign * s[i] * x[i]];
+                            let before = if add { [y[i], y[WIDTH + i]] } else { [0.0; 2] };
+                            (y[i], y[WIDTH + i]) = (before[0] + turned[0], before[1] + turned[1]);
+                        }
                     }
-                }
-            },
-        );
+                },
+            );
+        });
     }
 
     /// `y = z + i·σ·x`
@@ -97,18 +99,22 @@ pub fn coefficients(layout: &dyn Layout, sigma: impl Fn(&[i64]) -> f64) -> Vec<R
 
 /// `x = coefficient·x`, number by number.
 pub fn scale(coefficients: &[Real], x: &mut [Real]) {
-    vectorise(
-        #[inline(always)]
-        || x.iter_mut().zip(coefficients).for_each(|(x, c)| *x *= c),
-    );
+    crew::rows(x, 1, 1, |first, x| {
+        vectorise(
+            #[inline(always)]
+            || x.iter_mut().zip(&coefficients[first..]).for_each(|(x, c)| *x *= c),
+        );
+    });
 }
 
 /// `x += y`
 pub fn add(x: &mut [Real], y: &[Real]) {
-    vectorise(
-        #[inline(always)]
-        || x.iter_mut().zip(y).for_each(|(x, y)| *x += y),
-    );
+    crew::rows(x, 1, 1, |first, x| {
+        vectorise(
+            #[inline(always)]
+            || x.iter_mut().zip(&y[first..]).for_each(|(x, y)| *x += y),
+        );
+    });
 }
 
 /// The most terms that [`combine`] takes.
@@ -141,18 +147,26 @@ pub fn combine<'a>(terms: impl Iterator<Item = (&'a [Real], &'a [Real])>, y: &mu
 }
 
 fn combine_all<const N: usize>(terms: [(&[Real], &[Real]); N], y: &mut [Real]) {
-    if terms[0].0.len() * WIDTH == y.len() { combine_rows::<N, true>(terms, y) } else { combine_rows::<N, false>(terms, y) }
+    let compact = terms[0].0.len() * WIDTH == y.len();
+    crew::rows(y, WIDTH, N * WIDTH, |first, y| {
+        let rows = y.len() / WIDTH;
+        let states: [&[[Real; WIDTH]]; N] = std::array::from_fn(|n| &terms[n].1.as_chunks().0[first..][..rows]);
+        let y = &mut y.as_chunks_mut::<WIDTH>().0[..rows];
+        let each = if compact { 1 } else { WIDTH };
+        let factors: [&[Real]; N] = std::array::from_fn(|n| &terms[n].0[first * each..][..rows * each]);
+        if compact { combine_rows::<N, true>(factors, states, y) } else { combine_rows::<N, false>(factors, states, y) }
+    });
 }
 
-fn combine_rows<const N: usize, const COMPACT: bool>(terms: [(&[Real], &[Real]); N], y: &mut [Real]) {
-    let rows = y.len() / WIDTH;
-    let factors: [&[Real]; N] = std::array::from_fn(|n| &terms[n].0[..if COMPACT { rows } else { rows * WIDTH }]);
-    let states: [&[[Real; WIDTH]]; N] = std::array::from_fn(|n| &terms[n].1.as_chunks().0[..rows]);
-    let y = &mut y.as_chunks_mut::<WIDTH>().0[..rows];
+fn combine_rows<const N: usize, const COMPACT: bool>(
+    factors: [&[Real]; N],
+    states: [&[[Real; WIDTH]]; N],
+    y: &mut [[Real; WIDTH]],
+) {
     vectorise(
         #[inline(always)]
         || {
-            for row in 0..rows {
+            for row in 0..y.len() {
                 let mut sum = [0.0; WIDTH];
                 for n in 0..N {
                     let x = &states[n][row];

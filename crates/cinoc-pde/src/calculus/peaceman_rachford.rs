@@ -3,12 +3,15 @@
 use super::Tridiagonal;
 use crate::{Grid, Real};
 use cinoc_tape::kernel::chunk::LANES;
-use cinoc_tape::kernel::vectorise;
+use cinoc_tape::kernel::{crew, vectorise};
 use cinoc_tape::{Cotangents, Inputs, Op, Shape};
 
 /// Nodes of a row that are moved to their columns before the next row has its turn: as many as stay in the cache, where rows a power of two
 /// apart compete for the same few places.
 const TILE: usize = 64;
+
+/// Columns of a large field that are swept together: few enough panels for the cache, wide enough for its pages.
+const PANEL: usize = 256;
 
 /// Half a step implicit in x, half a step implicit in y, each with half the source:
 ///
@@ -44,47 +47,77 @@ impl PeacemanRachford {
     }
 
     /// A copy with zeros on the walls.
-    #[inline(always)]
     fn inside(&self, from: &[Real], to: &mut [Real]) {
-        to.iter_mut().zip(from).zip(&self.inner).for_each(|((to, from), inner)| *to = from * inner);
+        crew::rows(to, 1, 1, |first, to| {
+            let (from, inner) = (&from[first..], &self.inner[first..]);
+            vectorise(
+                #[inline(always)]
+                || to.iter_mut().zip(from).zip(inner).for_each(|((to, from), inner)| *to = from * inner),
+            );
+        });
     }
 
     /// `combine(out, beside, inner, (δx + δy) z)` at each node of all but the first and the last row; `z` is zero on the walls.
-    #[inline(always)]
-    fn stencil(&self, z: &[Real], beside: &[Real], out: &mut [Real], combine: impl Fn(&mut Real, Real, Real, Real)) {
+    fn stencil(&self, z: &[Real], beside: &[Real], out: &mut [Real], combine: impl Fn(&mut Real, Real, Real, Real) + Sync) {
         let ny = self.nodes[1];
-        let count = z.len() - 2 * ny;
-        let (before, here, after) = (&z[..count], &z[ny..][..count], &z[2 * ny..][..count]);
-        let (left, right) = (&z[ny - 1..][..count], &z[ny + 1..][..count]);
-        let (inner, beside, out) = (&self.inner[ny..][..count], &beside[ny..][..count], &mut out[ny..][..count]);
         let [rx, ry] = self.rates;
-        for k in 0..count {
-            let twice = 2.0 * here[k];
-            let spread = rx * (before[k] - twice + after[k]) + ry * (left[k] - twice + right[k]);
-            combine(&mut out[k], beside[k], inner[k], spread);
-        }
+        let inner_rows = ny..z.len() - ny;
+        crew::rows(&mut out[inner_rows], 1, 2, |first, out| {
+            let (count, k) = (out.len(), first + ny);
+            let (before, here, after) = (&z[k - ny..][..count], &z[k..][..count], &z[k + ny..][..count]);
+            let (left, right) = (&z[k - 1..][..count], &z[k + 1..][..count]);
+            let (inner, beside) = (&self.inner[k..][..count], &beside[k..][..count]);
+            vectorise(
+                #[inline(always)]
+                || {
+                    for k in 0..count {
+                        let twice = 2.0 * here[k];
+                        let spread = rx * (before[k] - twice + after[k]) + ry * (left[k] - twice + right[k]);
+                        combine(&mut out[k], beside[k], inner[k], spread);
+                    }
+                },
+            );
+        });
     }
 
-    /// `(1 − ½δx)⁻¹` in place: each row is a step of the sweep, all its nodes at once.
-    #[inline(always)]
+    /// `(1 − ½δx)⁻¹` in place: each row is a step of the sweep, all its nodes at once, or as many as make a panel.
     fn solve_x(&self, field: &mut [Real]) {
         let [nx, ny] = self.nodes;
-        self.along[0].solve_columns(&mut field[ny..(nx - 1) * ny], ny);
+        let inner_rows = &mut field[ny..(nx - 1) * ny];
+        let width = if inner_rows.len() < 4 * crew::GRAIN { ny } else { PANEL };
+        crew::share(crew::panels(inner_rows, ny, width), |_, mut panel| {
+            vectorise(
+                #[inline(always)]
+                || self.along[0].solve_panel(&mut panel),
+            );
+        });
     }
 
-    /// `(1 − ½δy)⁻¹` in place: [`LANES`] rows side by side make the columns of the same sweep.
-    #[inline(always)]
-    fn solve_y(&self, field: &mut [Real], columns: &mut [Real]) {
+    /// `(1 − ½δy)⁻¹` in place: [`LANES`] rows side by side make the columns of the same sweep. Then adds `more`.
+    fn solve_y(&self, field: &mut [Real], more: Option<&[Real]>) {
         let [nx, ny] = self.nodes;
-        let (columns, _) = columns.as_chunks_mut::<LANES>();
-        for rows in field[ny..(nx - 1) * ny].chunks_mut(LANES * ny) {
-            if rows.len() < LANES * ny {
-                columns.fill([0.0; LANES]);
-            }
-            transpose(rows, ny, columns, |column, x| *column = *x);
-            self.along[1].solve_columns(columns.as_flattened_mut(), LANES);
-            transpose(rows, ny, columns, |column, x| *x = *column);
-        }
+        let size = crew::chunk((nx - 2).div_ceil(LANES), 4 * LANES * ny, 1) * LANES * ny;
+        crew::share(crew::chunks(&mut field[ny..(nx - 1) * ny], size), |i, rows| {
+            crew::room((ny - 2) * LANES, |columns| {
+                vectorise(
+                    #[inline(always)]
+                    || {
+                        let (columns, _) = columns.as_chunks_mut::<LANES>();
+                        for rows in rows.chunks_mut(LANES * ny) {
+                            if rows.len() < LANES * ny {
+                                columns.fill([0.0; LANES]);
+                            }
+                            transpose(rows, ny, columns, |column, x| *column = *x);
+                            self.along[1].solve_columns(columns.as_flattened_mut(), LANES);
+                            transpose(rows, ny, columns, |column, x| *x = *column);
+                        }
+                        if let Some(more) = more {
+                            rows.iter_mut().zip(&more[ny + i * size..]).for_each(|(x, more)| *x += more);
+                        }
+                    },
+                );
+            });
+        });
     }
 }
 
@@ -111,53 +144,39 @@ impl Op for PeacemanRachford {
     }
 
     fn scratch(&self, _: &[Shape]) -> usize {
-        self.inner.len() + (self.nodes[1] - 2) * LANES
+        self.inner.len()
     }
 
-    fn forward(&self, x: &Inputs, y: &mut [Real], _: &mut [Real], scratch: &mut [Real]) {
+    fn forward(&self, x: &Inputs, y: &mut [Real], _: &mut [Real], z: &mut [Real]) {
         let (n, ny) = (self.inner.len(), self.nodes[1]);
-        let (z, columns) = scratch.split_at_mut(n);
-        vectorise(
-            #[inline(always)]
-            || {
-                for (b, y) in y.chunks_exact_mut(n).enumerate() {
-                    self.inside(&x[0][b * n..][..n], z);
-                    y[..ny].fill(0.0);
-                    y[n - ny..].fill(0.0);
-                    self.stencil(z, &x[1][b * n..][..n], y, |y, f, inner, spread| *y = inner * (spread + self.dt * f));
-                    self.solve_x(y);
-                    self.solve_y(y, columns);
-                    y.iter_mut().zip(&*z).for_each(|(y, z)| *y += z);
-                }
-            },
-        );
+        for (b, y) in y.chunks_exact_mut(n).enumerate() {
+            self.inside(&x[0][b * n..][..n], z);
+            self.stencil(z, &x[1][b * n..][..n], y, |y, f, inner, spread| *y = inner * (spread + self.dt * f));
+            self.solve_x(y);
+            self.solve_y(y, Some(z));
+            for wall in [0..ny, n - ny..n] {
+                y[wall.clone()].iter_mut().zip(&z[wall]).for_each(|(y, z)| *y = 0.0 + z);
+            }
+        }
     }
 
-    fn vjp(&self, _: &Inputs, _: &[Real], y_bar: &[Real], _: &[Real], bars: &mut Cotangents, scratch: &mut [Real]) {
+    fn vjp(&self, _: &Inputs, _: &[Real], y_bar: &[Real], _: &[Real], bars: &mut Cotangents, w: &mut [Real]) {
         let n = self.inner.len();
-        let (w, columns) = scratch.split_at_mut(n);
         for (b, y_bar) in y_bar.chunks_exact(n).enumerate() {
-            vectorise(
-                #[inline(always)]
-                || {
-                    self.inside(y_bar, w);
-                    self.solve_y(w, columns);
-                    self.solve_x(w);
-                },
-            );
+            self.inside(y_bar, w);
+            self.solve_y(w, None);
+            self.solve_x(w);
             if let Some(z_bar) = bars.get(0) {
                 let z_bar = &mut z_bar[b * n..][..n];
-                vectorise(
-                    #[inline(always)]
-                    || self.stencil(w, y_bar, z_bar, |z_bar, y_bar, inner, spread| *z_bar += inner * (y_bar + spread)),
-                );
+                self.stencil(w, y_bar, z_bar, |z_bar, y_bar, inner, spread| *z_bar += inner * (y_bar + spread));
             }
             if let Some(f_bar) = bars.get(1) {
-                let f_bar = &mut f_bar[b * n..][..n];
-                vectorise(
-                    #[inline(always)]
-                    || f_bar.iter_mut().zip(&*w).for_each(|(f_bar, w)| *f_bar += self.dt * w),
-                );
+                crew::rows(&mut f_bar[b * n..][..n], 1, 1, |first, f_bar| {
+                    vectorise(
+                        #[inline(always)]
+                        || f_bar.iter_mut().zip(&w[first..]).for_each(|(f_bar, w)| *f_bar += self.dt * w),
+                    );
+                });
             }
         }
     }

@@ -2,8 +2,9 @@
 
 use super::{Layout, RealFft};
 use crate::Real;
+use cinoc_tape::kernel::crew;
 use cinoc_tape::kernel::fft::{Direction, Fft, ROW, WIDTH};
-use cinoc_tape::kernel::transpose::{Blocks, transpose};
+use cinoc_tape::kernel::transpose::{Blocks, transpose, transpose_to_rows};
 
 /// The spectrum of one real field on a torus of nx × ny nodes, in nx·ny numbers.
 ///
@@ -69,8 +70,20 @@ impl Plane {
 
     /// Working space of [`values`](Self::values) and [`spectrum`](Self::spectrum).
     pub fn transform_work(&self) -> usize {
+        self.nodes[0] * self.points[1]
+    }
+
+    /// Working space for a panel of sixteen modes, or of sixteen columns.
+    fn panel_work(&self) -> usize {
         let fft = self.along_y.iter().map(Fft::work).max().unwrap_or(0);
-        self.nodes[0] * self.points[1] + self.points[1] * ROW + fft.max(self.along_x.work())
+        self.points[1] * ROW + fft.max(self.along_x.work())
+    }
+
+    /// How many panels of modes, and of columns, are a chunk.
+    fn chunks(&self) -> [usize; 2] {
+        // Every number takes part in a few passes.
+        let chunk = |panels: usize, numbers: usize| crew::chunk(panels, 4 * numbers, 1);
+        [chunk(self.nodes[0] / ROW, self.points[1] * ROW), chunk(self.points[1] / WIDTH, self.points[0] * WIDTH)]
     }
 
     /// Numbers in a panel of kx by ky, of kx by y, and of x by y.
@@ -84,44 +97,66 @@ impl Plane {
     }
 
     /// Values in panels of sixteen columns y, rows x. The state is used up.
-    pub fn values(&self, state: &mut [Real], values: &mut [Real], work: &mut [Real]) {
-        let ([modes, half, full], [tall, wide]) = (self.panels(), self.blocks());
-        let (middle, work) = work.split_at_mut(self.nodes[0] * self.points[1]);
-        let (panel, work) = work.split_at_mut(self.points[1] * ROW);
+    pub fn values(&self, state: &mut [Real], values: &mut [Real], middle: &mut [Real]) {
+        let ([modes, half, full], [tall, _], [some, columns]) = (self.panels(), self.blocks(), self.chunks());
+        let (state, values) = (&mut state[..self.size()], &mut values[..self.values_size()]);
+        let middle = &mut middle[..self.transform_work()];
         self.weave(&mut state[..modes]);
-        for (p, state) in state.chunks_exact_mut(modes).enumerate() {
-            if self.padding() {
-                state[self.nodes[1] / 2 * ROW..][..ROW].fill(0.0);
-            }
-            self.along_y[0].run(Direction::Inverse, state, panel, work);
-            for part in [0, WIDTH] {
-                transpose(self.points[1] / WIDTH, &panel[part..], tall, &mut middle[p * WIDTH * ROW + part..], wide);
-            }
-        }
+        let panels = crew::panels(middle, half, some * WIDTH * ROW);
+        crew::share((crew::chunks(state, some * modes), panels), |_, (state, mut middle)| {
+            crew::room(self.panel_work(), |work| {
+                let (panel, work) = work.split_at_mut(self.points[1] * ROW);
+                for (p, state) in state.chunks_exact_mut(modes).enumerate() {
+                    if self.padding() {
+                        state[self.nodes[1] / 2 * ROW..][..ROW].fill(0.0);
+                    }
+                    self.along_y[0].run(Direction::Inverse, state, panel, work);
+                    for part in [0, WIDTH] {
+                        transpose_to_rows(&panel[part..], tall, &mut middle, p * WIDTH * ROW + part, ROW);
+                    }
+                }
+            });
+        });
         let scale = (1.0 / self.size() as f64) as Real;
-        for (middle, values) in middle.chunks_exact(half).zip(values.chunks_exact_mut(full)) {
-            self.along_x.inverse(middle, values, scale, work);
-        }
+        crew::share(crew::chunks(values, columns * full), |i, values| {
+            crew::room(self.panel_work(), |work| {
+                let middle = middle[i * columns * half..].chunks_exact(half);
+                middle
+                    .zip(values.chunks_exact_mut(full))
+                    .for_each(|(middle, values)| self.along_x.inverse(middle, values, scale, work));
+            });
+        });
     }
 
     /// The spectrum of values in such panels.
-    pub fn spectrum(&self, values: &[Real], state: &mut [Real], work: &mut [Real]) {
-        let ([modes, half, full], [tall, wide]) = (self.panels(), self.blocks());
-        let (middle, work) = work.split_at_mut(self.nodes[0] * self.points[1]);
-        let (panel, work) = work.split_at_mut(self.points[1] * ROW);
+    pub fn spectrum(&self, values: &[Real], state: &mut [Real], middle: &mut [Real]) {
+        let ([modes, half, full], [tall, wide], [some, columns]) = (self.panels(), self.blocks(), self.chunks());
+        let (state, middle) = (&mut state[..self.size()], &mut middle[..self.transform_work()]);
         let scale = (self.size() as f64 / self.values_size() as f64) as Real;
-        for (middle, values) in middle.chunks_exact_mut(half).zip(values.chunks_exact(full)) {
-            self.along_x.forward(values, middle, scale, work);
-        }
-        for (p, state) in state.chunks_exact_mut(modes).enumerate() {
-            for part in [0, WIDTH] {
-                transpose(self.points[1] / WIDTH, &middle[p * WIDTH * ROW + part..], wide, &mut panel[part..], tall);
-            }
-            self.along_y[1].run(Direction::Forward, panel, state, work);
-            if self.padding() {
-                state[self.nodes[1] / 2 * ROW..][..ROW].fill(0.0);
-            }
-        }
+        crew::share(crew::chunks(middle, columns * half), |i, middle| {
+            crew::room(self.panel_work(), |work| {
+                let values = values[i * columns * full..].chunks_exact(full);
+                middle
+                    .chunks_exact_mut(half)
+                    .zip(values)
+                    .for_each(|(middle, values)| self.along_x.forward(values, middle, scale, work));
+            });
+        });
+        crew::share(crew::chunks(state, some * modes), |i, state| {
+            crew::room(self.panel_work(), |work| {
+                let (panel, work) = work.split_at_mut(self.points[1] * ROW);
+                for (p, state) in state.chunks_exact_mut(modes).enumerate() {
+                    let first = (i * some + p) * WIDTH * ROW;
+                    for part in [0, WIDTH] {
+                        transpose(self.points[1] / WIDTH, &middle[first + part..], wide, &mut panel[part..], tall);
+                    }
+                    self.along_y[1].run(Direction::Forward, panel, state, work);
+                    if self.padding() {
+                        state[self.nodes[1] / 2 * ROW..][..ROW].fill(0.0);
+                    }
+                }
+            });
+        });
         self.unweave(&mut state[..modes]);
     }
 
@@ -178,11 +213,14 @@ impl Layout for Plane {
         assert!(!self.padding(), "fields have values at the nodes");
         let (values, work) = work.split_at_mut(self.size());
         let [nx, ny] = self.nodes;
-        for (panel, y) in values.chunks_exact_mut(nx * WIDTH).zip((0..ny).step_by(WIDTH)) {
-            for (to, from) in panel.as_chunks_mut::<WIDTH>().0.iter_mut().zip(field.chunks_exact(ny)) {
-                to.copy_from_slice(&from[y..y + WIDTH]);
+        crew::rows(values, nx * WIDTH, nx * WIDTH, |first, panels| {
+            for (p, panel) in panels.chunks_exact_mut(nx * WIDTH).enumerate() {
+                let y = (first + p) * WIDTH;
+                for (to, from) in panel.as_chunks_mut::<WIDTH>().0.iter_mut().zip(field.chunks_exact(ny)) {
+                    to.copy_from_slice(&from[y..y + WIDTH]);
+                }
             }
-        }
+        });
         self.spectrum(values, state, work);
     }
 
@@ -191,10 +229,14 @@ impl Layout for Plane {
         let (values, work) = work.split_at_mut(self.size());
         self.values(state, values, work);
         let [nx, ny] = self.nodes;
-        for (panel, y) in values.chunks_exact(nx * WIDTH).zip((0..ny).step_by(WIDTH)) {
-            for (from, to) in panel.as_chunks::<WIDTH>().0.iter().zip(field.chunks_exact_mut(ny)) {
-                to[y..y + WIDTH].copy_from_slice(from);
+        let size = crew::chunk(nx, ny, 1);
+        crew::share(crew::chunks(field, size * ny), |i, rows| {
+            for (p, panel) in values.chunks_exact(nx * WIDTH).enumerate() {
+                let panel = &panel.as_chunks::<WIDTH>().0[i * size..];
+                for (from, to) in panel.iter().zip(rows.chunks_exact_mut(ny)) {
+                    to[p * WIDTH..][..WIDTH].copy_from_slice(from);
+                }
             }
-        }
+        });
     }
 }

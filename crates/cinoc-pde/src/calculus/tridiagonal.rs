@@ -1,6 +1,7 @@
 //! Tridiagonal systems with constant rows.
 
 use crate::Real;
+use cinoc_tape::kernel::crew::Panel;
 use cinoc_tape::kernel::math::flush;
 
 /// The symmetric system `off·xᵢ₋₁ + diagonal·xᵢ + off·xᵢ₊₁ = bᵢ` with zeros beyond both ends, factored once (Thomas algorithm).
@@ -78,6 +79,25 @@ impl Tridiagonal {
         }
         for i in (0..n - 1).rev() {
             let (row, after) = columns[i * width..(i + 2) * width].split_at_mut(width);
+            combine(row, after, 1.0, self.back[i]);
+        }
+    }
+
+    /// The same for some columns of a wider matrix.
+    ///
+    /// # Panics
+    /// When the number of rows is not that of the unknowns.
+    #[inline(always)]
+    pub fn solve_panel(&self, panel: &mut Panel) {
+        assert_eq!(panel.rows(), self.count(), "columns of {} unknowns", self.count());
+        let n = self.count();
+        panel.row(0).iter_mut().for_each(|x| *x *= self.scale[0]);
+        for i in 1..n {
+            let [before, row] = panel.two_rows(i - 1, i);
+            combine(row, before, self.scale[i], self.back[i]);
+        }
+        for i in (0..n - 1).rev() {
+            let [row, after] = panel.two_rows(i, i + 1);
             combine(row, after, 1.0, self.back[i]);
         }
     }

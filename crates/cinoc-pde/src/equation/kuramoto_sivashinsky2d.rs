@@ -4,7 +4,7 @@ use crate::calculus::{Fourier, Layout, OddSymbol, Plane, coefficients, scale};
 use crate::stepper::{Etdrk4, Nonlinear, Spectral, SpectralStepper, Substeps};
 use crate::{Grid, Real};
 use cinoc_tape::Var;
-use cinoc_tape::kernel::vectorise;
+use cinoc_tape::kernel::{crew, vectorise};
 
 /// The Kuramoto–Sivashinsky equation of a height on a torus, such as a flame front.
 ///
@@ -102,15 +102,21 @@ impl Nonlinear for HalfSlopeSquared {
     fn finish(&self, kept: &[Real], f_hat: &[Real], rate_hat: &mut [Real], work: &mut [Real]) {
         let (sum, work) = work.split_at_mut(self.plane.size());
         let (x, y) = kept.split_at(self.plane.size());
-        vectorise(
-            #[inline(always)]
-            || sum.iter_mut().zip(x.iter().zip(y)).for_each(|(sum, (x, y))| *sum = x * x + y * y),
-        );
+        crew::rows(sum, 1, 1, |first, sum| {
+            let slopes = x[first..].iter().zip(&y[first..]);
+            vectorise(
+                #[inline(always)]
+                || sum.iter_mut().zip(slopes).for_each(|(sum, (x, y))| *sum = x * x + y * y),
+            );
+        });
         self.plane.spectrum(sum, rate_hat, work);
-        vectorise(
-            #[inline(always)]
-            || rate_hat.iter_mut().zip(&self.cut).zip(f_hat).for_each(|((rate, cut), f)| *rate = cut * *rate + f),
-        );
+        crew::rows(rate_hat, 1, 1, |first, rate_hat| {
+            let given = self.cut[first..].iter().zip(&f_hat[first..]);
+            vectorise(
+                #[inline(always)]
+                || rate_hat.iter_mut().zip(given).for_each(|(rate, (cut, f))| *rate = cut * *rate + f),
+            );
+        });
     }
 
     fn vjp(&self, kept: &[Real], rate_bar: &mut [Real], z_bar: &mut [Real], work: &mut [Real]) {

@@ -4,7 +4,7 @@ use crate::calculus::{Fourier, Layout, OddSymbol, Plane, Symbol, add};
 use crate::stepper::{Nonlinear, Rk4, Spectral, SpectralStepper, Substeps};
 use crate::{Grid, Real};
 use cinoc_tape::Var;
-use cinoc_tape::kernel::vectorise;
+use cinoc_tape::kernel::{crew, vectorise};
 use std::sync::Arc;
 
 /// The vorticity of a flow in the plane: decaying turbulence, if nothing drives it. Products by the 3/2 rule, so that energy and
@@ -136,14 +136,18 @@ impl Nonlinear for Advection {
     fn finish(&self, kept: &[Real], f_hat: &[Real], rate_hat: &mut [Real], work: &mut [Real]) {
         let (sum, work) = work.split_at_mut(self.fine.values_size());
         let [q1, q2, x, y] = self.fields(kept);
-        vectorise(
-            #[inline(always)]
-            || {
-                for (sum, ((q1, x), (q2, y))) in sum.iter_mut().zip(q1.iter().zip(x).zip(q2.iter().zip(y))) {
-                    *sum = -(q1 * x + q2 * y);
-                }
-            },
-        );
+        crew::rows(sum, 1, 2, |first, sum| {
+            let along = [(q1, x), (q2, y)].map(|(q, slope)| q[first..].iter().zip(&slope[first..]));
+            let [along_x, along_y] = along;
+            vectorise(
+                #[inline(always)]
+                || {
+                    for (sum, ((q1, x), (q2, y))) in sum.iter_mut().zip(along_x.zip(along_y)) {
+                        *sum = -(q1 * x + q2 * y);
+                    }
+                },
+            );
+        });
         self.fine.spectrum(sum, rate_hat, work);
         add(rate_hat, f_hat);
     }

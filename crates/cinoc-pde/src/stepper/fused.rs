@@ -5,6 +5,7 @@ use super::plan::Plan;
 use super::substeps::Substeps;
 use crate::Real;
 use crate::calculus::add;
+use cinoc_tape::kernel::crew;
 use cinoc_tape::{Cotangents, Inputs, Op, Shape};
 
 /// States kept per tick at most; between them the backward pass steps once more.
@@ -172,7 +173,7 @@ impl Op for FusedStep {
             let every = self.every(plan.substeps);
             for substep in 0..plan.substeps {
                 if substep.is_multiple_of(every) && !self.single() {
-                    saved[HEADER + substep / every * size..][..size].copy_from_slice(z);
+                    crew::copy(z, &mut saved[HEADER + substep / every * size..][..size]);
                 }
                 self.step(plan, z, f_hat, next, rates, kept, work, substep == 0);
                 std::mem::swap(&mut z, &mut next);

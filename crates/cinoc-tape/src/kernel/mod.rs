@@ -1,4 +1,4 @@
-//! The hot loops: matrix products, Fourier transforms, activations, aligned memory. The only module with `unsafe`.
+//! The hot loops: matrix products, Fourier transforms, activations, aligned memory, and threads that share a loop. The only module with `unsafe`.
 //!
 //! Instruction sets are chosen at run time (`pulp`), so one binary is fast on AVX2 and AVX-512 machines and correct on any.
 //! Two styles are used. Register-blocked products need explicit vectors ([`gemm`], [`conv`], [`fft`]). Element-wise loops are written plainly
@@ -10,9 +10,11 @@ pub mod chunk;
 pub mod conv;
 pub mod conv_back;
 pub mod conv_spread;
+pub mod crew;
 pub mod fft;
 pub mod gemm;
 pub mod math;
+pub mod order;
 pub mod peak;
 pub mod prefetch;
 pub mod transpose;

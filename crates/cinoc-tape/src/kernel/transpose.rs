@@ -2,6 +2,7 @@
 //!
 //! Written as two loops, every number is moved on its own; with AVX-512 a block is 64 shuffles of whole vectors, several times faster.
 
+use super::crew::Panel;
 use super::extent;
 use super::fft::WIDTH;
 use crate::Real;
@@ -31,20 +32,37 @@ pub fn transpose(count: usize, x: &[Real], from: Blocks, y: &mut [Real], to: Blo
         return;
     }
     assert!(x.len() >= from.end(count) && y.len() >= to.end(count), "{count} blocks: {} to {} numbers", x.len(), y.len());
+    // SAFETY: the blocks fit.
+    unsafe { exchange(count, x.as_ptr(), from, y.as_mut_ptr(), to) };
+}
+
+/// The same where block `b` goes to row `b` of a panel: its rows are `row` numbers apart there, the first begins at column `column`.
+///
+/// # Panics
+/// When a block does not fit.
+pub fn transpose_to_rows(x: &[Real], from: Blocks, panel: &mut Panel, column: usize, row: usize) {
+    let count = panel.rows();
+    let (start, width, apart) = panel.place();
+    let fits = x.len() >= from.end(count) && column.saturating_add(extent(WIDTH, row, WIDTH)) <= width;
+    assert!(fits, "{count} blocks: {} numbers to rows of {width} from {column} on", x.len());
+    // SAFETY: the blocks fit, each into its row.
+    unsafe { exchange(count, x.as_ptr(), from, start.add(column), Blocks { row, block: apart }) };
+}
+
+/// Writes blocks that lie where the caller says.
+unsafe fn exchange(count: usize, x: *const Real, from: Blocks, y: *mut Real, to: Blocks) {
     #[cfg(all(target_arch = "x86_64", not(feature = "f64")))]
     if let Some(simd) = pulp::x86::V4::try_new() {
         use pulp::NullaryFnOnce;
-        struct Shuffle<'a>(pulp::x86::V4, usize, &'a [Real], Blocks, &'a mut [Real], Blocks);
-        impl NullaryFnOnce for Shuffle<'_> {
+        struct Shuffle(pulp::x86::V4, usize, *const Real, Blocks, *mut Real, Blocks);
+        impl NullaryFnOnce for Shuffle {
             type Output = ();
             #[inline(always)]
             fn call(self) {
                 let Self(simd, count, x, from, y, to) = self;
                 for b in 0..count {
-                    // SAFETY: `transpose` checked that the last row of the last block fits.
-                    unsafe {
-                        wide::block(simd, x.as_ptr().add(b * from.block), from.row, y.as_mut_ptr().add(b * to.block), to.row)
-                    };
+                    // SAFETY: the last row of the last block fits.
+                    unsafe { wide::block(simd, x.add(b * from.block), from.row, y.add(b * to.block), to.row) };
                 }
             }
         }
@@ -53,7 +71,8 @@ pub fn transpose(count: usize, x: &[Real], from: Blocks, y: &mut [Real], to: Blo
     for b in 0..count {
         for j in 0..WIDTH {
             for i in 0..WIDTH {
-                y[b * to.block + j * to.row + i] = x[b * from.block + i * from.row + j];
+                // SAFETY: as above.
+                unsafe { *y.add(b * to.block + j * to.row + i) = *x.add(b * from.block + i * from.row + j) };
             }
         }
     }
@@ -110,6 +129,7 @@ mod wide {
 
 #[cfg(test)]
 mod tests {
+    use super::super::crew;
     use super::*;
     use crate::check::noise;
 
@@ -127,6 +147,20 @@ mod tests {
             }
         }
         assert!(y[256..300].iter().all(|&y| y == 9.0), "what lies between is left alone");
+    }
+
+    #[test]
+    fn blocks_go_to_rows_of_a_panel() {
+        let (x, mut y) = (noise(2 * 256, 1), vec![9.0; 2 * 700]);
+        let from = Blocks { row: 16, block: 256 };
+        crew::share(crew::panels(&mut y, 700, 300), |p, mut panel| {
+            if p == 1 {
+                transpose_to_rows(&x, from, &mut panel, 5, 17);
+            }
+        });
+        let mut expected = vec![9.0; 2 * 700];
+        transpose(2, &x, from, &mut expected[305..], Blocks { row: 17, block: 700 });
+        assert_eq!(y, expected);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Element-wise arithmetic; the second operand may be repeated over leading axes.
 
 use super::{Cotangents, Inputs, Op};
+use crate::kernel::crew;
 use crate::{Real, Shape};
 
 /// `a ∘ b`, element by element. `b` has `a`'s shape, a trailing part of it, or one element.
@@ -14,6 +15,20 @@ pub enum Binary {
     Multiply,
     /// a / b
     Divide,
+}
+
+impl Binary {
+    /// Of equally many numbers.
+    #[inline(always)]
+    fn each(self, a: &[Real], b: &[Real], y: &mut [Real]) {
+        let each = y.iter_mut().zip(a).zip(b);
+        match self {
+            Self::Add => each.for_each(|((y, a), b)| *y = a + b),
+            Self::Subtract => each.for_each(|((y, a), b)| *y = a - b),
+            Self::Multiply => each.for_each(|((y, a), b)| *y = a * b),
+            Self::Divide => each.for_each(|((y, a), b)| *y = a / b),
+        }
+    }
 }
 
 impl Op for Binary {
@@ -34,15 +49,13 @@ impl Op for Binary {
 
     fn forward(&self, x: &Inputs, y: &mut [Real], _: &mut [Real], _: &mut [Real]) {
         let (a, b) = (&x[0], &x[1]);
-        for (y, a) in y.chunks_exact_mut(b.len()).zip(a.chunks_exact(b.len())) {
-            let each = y.iter_mut().zip(a).zip(b);
-            match self {
-                Self::Add => each.for_each(|((y, a), b)| *y = a + b),
-                Self::Subtract => each.for_each(|((y, a), b)| *y = a - b),
-                Self::Multiply => each.for_each(|((y, a), b)| *y = a * b),
-                Self::Divide => each.for_each(|((y, a), b)| *y = a / b),
-            }
+        if a.len() == b.len() {
+            return crew::rows(y, 1, 1, |i, y| self.each(&a[i..][..y.len()], &b[i..][..y.len()], y));
         }
+        crew::rows(y, b.len(), b.len(), |i, y| {
+            let a = &a[i * b.len()..][..y.len()];
+            y.chunks_exact_mut(b.len()).zip(a.chunks_exact(b.len())).for_each(|(y, a)| self.each(a, b, y));
+        });
     }
 
     fn vjp(&self, x: &Inputs, y: &[Real], y_bar: &[Real], _: &[Real], x_bar: &mut Cotangents, _: &mut [Real]) {
@@ -92,7 +105,7 @@ impl Op for Affine {
     }
 
     fn forward(&self, x: &Inputs, y: &mut [Real], _: &mut [Real], _: &mut [Real]) {
-        y.iter_mut().zip(&x[0]).for_each(|(y, x)| *y = self.scale * x + self.shift);
+        crew::rows(y, 1, 1, |i, y| y.iter_mut().zip(&x[0][i..]).for_each(|(y, x)| *y = self.scale * x + self.shift));
     }
 
     fn vjp(&self, _: &Inputs, _: &[Real], y_bar: &[Real], _: &[Real], x_bar: &mut Cotangents, _: &mut [Real]) {

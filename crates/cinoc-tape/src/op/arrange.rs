@@ -1,6 +1,7 @@
 //! Copies: reshape, select, join, repeat.
 
 use super::{Cotangents, Inputs, Op};
+use crate::kernel::crew;
 use crate::{Real, Shape};
 use std::sync::Arc;
 
@@ -78,11 +79,13 @@ impl Op for Arrange {
     fn forward(&self, x: &Inputs, y: &mut [Real], _: &mut [Real], _: &mut [Real]) {
         let width = x.shape(0).last();
         match self {
-            Self::Reshape(_) => y.copy_from_slice(&x[0]),
+            Self::Reshape(_) => crew::copy(&x[0], y),
             Self::Columns(from, to) => {
-                for (y, x) in y.chunks_exact_mut(to - from).zip(x[0].chunks_exact(width)) {
-                    y.copy_from_slice(&x[*from..*to]);
-                }
+                crew::rows(y, to - from, to - from, |first, y| {
+                    for (y, x) in y.chunks_exact_mut(to - from).zip(x[0][first * width..].chunks_exact(width)) {
+                        y.copy_from_slice(&x[*from..*to]);
+                    }
+                });
             }
             Self::Gather(index) => {
                 for (y, x) in y.chunks_exact_mut(index.len()).zip(x[0].chunks_exact(width)) {
@@ -97,10 +100,12 @@ impl Op for Arrange {
             }
             Self::Join => {
                 let other = x.shape(1).last();
-                for (i, y) in y.chunks_exact_mut(width + other).enumerate() {
-                    y[..width].copy_from_slice(&x[0][i * width..][..width]);
-                    y[width..].copy_from_slice(&x[1][i * other..][..other]);
-                }
+                crew::rows(y, width + other, width + other, |first, y| {
+                    for (i, y) in y.chunks_exact_mut(width + other).enumerate() {
+                        y[..width].copy_from_slice(&x[0][(first + i) * width..][..width]);
+                        y[width..].copy_from_slice(&x[1][(first + i) * other..][..other]);
+                    }
+                });
             }
             Self::TransposeEach(rows) => {
                 for (y, x) in y.chunks_exact_mut(rows * width).zip(x[0].chunks_exact(rows * width)) {

@@ -2,7 +2,7 @@
 
 use super::{Cotangents, Inputs, Op};
 use crate::kernel::gemm::{Left, Right, Start, gemm};
-use crate::kernel::{math, vectorise};
+use crate::kernel::{crew, math, vectorise};
 use crate::{Real, Shape};
 
 /// What follows `h = x·w + b`.
@@ -120,6 +120,44 @@ pub struct Dense {
 /// Number of the first piece of `x` among the inputs.
 const X: usize = 3;
 
+/// Rows of a chunk are whole blocks of the product, whatever its number of columns.
+const BLOCK: usize = 24;
+
+/// What a row of a product with an activation costs, in numbers of plain arithmetic: many products fit into one instruction.
+fn cost(inputs: usize, outputs: usize) -> usize {
+    (inputs / 64 + 1) * outputs
+}
+
+impl Dense {
+    /// The rows of `y`, the first of which is row `first` of all.
+    fn some(&self, x: &Inputs, first: usize, y: &mut [Real], saved: &mut [Real]) {
+        let n = x.shape(0).last();
+        let (rows, at) = (y.len() / n, |piece: usize, k: usize| &x[piece][first * k..]);
+        if n == 1 && x.shape(1).count() == 1 && x.count() == X + 1 {
+            // A single column would leave most of every vector empty.
+            let k = x.shape(X).last();
+            let w = &x[0][self.first..][..k];
+            vectorise(
+                #[inline(always)]
+                || {
+                    y.iter_mut()
+                        .zip(at(X, k).chunks_exact(k))
+                        .for_each(|(y, row)| *y = x[1][0] + math::sum_pairs(row, w, |x, w| x * w))
+                },
+            );
+            return self.activation.apply(n, y, saved);
+        }
+        let mut start = if x.shape(1).count() == n { Start::Bias(&x[1]) } else { Start::From(at(1, n)) };
+        let mut from = self.first;
+        for piece in X..x.count() {
+            let k = x.shape(piece).last();
+            gemm(rows, n, k, Left::rows(at(piece, k), k), Right::columns(&x[0][from * n..], n, 0), y, start);
+            (from, start) = (from + k, Start::Add);
+        }
+        self.activation.apply(n, y, saved);
+    }
+}
+
 impl Op for Dense {
     fn name(&self) -> &'static str {
         "dense"
@@ -144,28 +182,13 @@ impl Op for Dense {
     }
 
     fn forward(&self, x: &Inputs, y: &mut [Real], saved: &mut [Real], _: &mut [Real]) {
-        let (rows, n, k) = (x.shape(X).rows(), x.shape(0).last(), x.shape(X).last());
-        if n == 1 && x.shape(1).count() == 1 && x.count() == X + 1 {
-            // A single column would leave most of every vector empty.
-            let w = &x[0][self.first..][..k];
-            vectorise(
-                #[inline(always)]
-                || {
-                    y.iter_mut()
-                        .zip(x[X].chunks_exact(k))
-                        .for_each(|(y, row)| *y = x[1][0] + math::sum_pairs(row, w, |x, w| x * w))
-                },
-            );
-            return self.activation.apply(n, y, saved);
+        let (rows, n) = (x.shape(X).rows(), x.shape(0).last());
+        let inputs: usize = x.shapes()[X..].iter().map(Shape::last).sum();
+        let size = crew::chunk(rows, cost(inputs, n), BLOCK);
+        if saved.is_empty() {
+            return crew::share(crew::chunks(y, size * n), |i, y| self.some(x, i * size, y, &mut []));
         }
-        let mut start = if x.shape(1).count() == n { Start::Bias(&x[1]) } else { Start::From(&x[1]) };
-        let mut first = self.first;
-        for piece in X..x.count() {
-            let k = x.shape(piece).last();
-            gemm(rows, n, k, Left::rows(&x[piece], k), Right::columns(&x[0][first * n..], n, 0), y, start);
-            (first, start) = (first + k, Start::Add);
-        }
-        self.activation.apply(n, y, saved);
+        crew::share((crew::chunks(y, size * n), crew::chunks(saved, size)), |i, (y, saved)| self.some(x, i * size, y, saved));
     }
 
     fn vjp(&self, x: &Inputs, y: &[Real], y_bar: &[Real], saved: &[Real], bars: &mut Cotangents, scratch: &mut [Real]) {
@@ -177,7 +200,10 @@ impl Op for Dense {
             if let Some((x_bar, fresh)) = bars.slot(piece) {
                 let start = if fresh { Start::Zero } else { Start::Add };
                 let w_t = Right::columns(&x[2], x.shape(0).rows(), first);
-                gemm(rows, k, n, Left::rows(h_bar, n), w_t, x_bar, start);
+                let size = crew::chunk(rows, cost(n, k), BLOCK);
+                crew::share(crew::chunks(x_bar, size * k), |i, x_bar| {
+                    gemm(x_bar.len() / k, k, n, Left::rows(&h_bar[i * size * n..], n), w_t, x_bar, start);
+                });
             }
             if let Some(w_bar) = bars.get(0) {
                 let part = &mut w_bar[first * n..(first + k) * n];

@@ -1,7 +1,7 @@
 //! Elementary functions of each element.
 
 use super::{Cotangents, Inputs, Op};
-use crate::kernel::{math, vectorise};
+use crate::kernel::{crew, math, vectorise};
 use crate::{Real, Shape};
 
 /// An elementary function, element by element.
@@ -41,6 +41,22 @@ impl Function {
             Self::Square => x * x,
             Self::Clamp(low, high) => x.clamp(low, high),
         }
+    }
+
+    /// Of equally many numbers.
+    fn values(self, x: &[Real], y: &mut [Real]) {
+        // The choice is made outside the loop, so that each loop vectorises.
+        macro_rules! each {
+            ($($function:pat),*) => {
+                match self {
+                    $(function @ $function => vectorise(
+                        #[inline(always)]
+                        || y.iter_mut().zip(x).for_each(|(y, x)| *y = function.value(*x)),
+                    ),)*
+                }
+            };
+        }
+        each!(Self::Tanh, Self::Exp, Self::Sin, Self::Cos, Self::Sqrt, Self::Relu, Self::Abs, Self::Square, Self::Clamp(..));
     }
 
     /// The derivative at `x`, where the value is `y`.
@@ -87,19 +103,7 @@ impl Op for Function {
     }
 
     fn forward(&self, x: &Inputs, y: &mut [Real], _: &mut [Real], _: &mut [Real]) {
-        let x = &x[0];
-        // The choice is made outside the loop, so that each loop vectorises.
-        macro_rules! each {
-            ($($function:pat),*) => {
-                match self {
-                    $(function @ $function => vectorise(
-                        #[inline(always)]
-                        || y.iter_mut().zip(x).for_each(|(y, x)| *y = function.value(*x)),
-                    ),)*
-                }
-            };
-        }
-        each!(Self::Tanh, Self::Exp, Self::Sin, Self::Cos, Self::Sqrt, Self::Relu, Self::Abs, Self::Square, Self::Clamp(..));
+        crew::rows(y, 1, 2, |first, y| self.values(&x[0][first..][..y.len()], y));
     }
 
     fn vjp(&self, x: &Inputs, y: &[Real], y_bar: &[Real], _: &[Real], x_bar: &mut Cotangents, _: &mut [Real]) {

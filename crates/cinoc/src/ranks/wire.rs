@@ -1,0 +1,38 @@
+//! Numbers as bytes, to the bit.
+
+/// A number that can be sent.
+pub trait Word: Copy {
+    /// Adds numbers to the end of a message.
+    fn put(numbers: &[Self], message: &mut Vec<u8>);
+
+    /// Those of a message.
+    fn get(message: &[u8]) -> impl Iterator<Item = Self>;
+}
+
+macro_rules! word {
+    ($number:ty) => {
+        impl Word for $number {
+            fn put(numbers: &[Self], message: &mut Vec<u8>) {
+                let start = message.len();
+                message.resize(start + size_of_val(numbers), 0);
+                // All at once: a call for each number would take longer than the sum.
+                let (words, _) = message[start..].as_chunks_mut();
+                words.iter_mut().zip(numbers).for_each(|(word, number)| *word = number.to_le_bytes());
+            }
+
+            fn get(message: &[u8]) -> impl Iterator<Item = Self> {
+                message.as_chunks().0.iter().map(|word| Self::from_le_bytes(*word))
+            }
+        }
+    };
+}
+
+word!(f32);
+word!(f64);
+
+/// A message of nothing but numbers.
+pub fn message<T: Word>(numbers: &[T]) -> Vec<u8> {
+    let mut message = Vec::new();
+    T::put(numbers, &mut message);
+    message
+}
