@@ -1,0 +1,1 @@
+"""Reinforcement learning by the field's own libraries on our environments."""

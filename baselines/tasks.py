@@ -1,0 +1,94 @@
+"""What is asked of every method: problems, rewards, units."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import cinoc
+import numpy as np
+from numpy.typing import NDArray
+
+from cinoc.envs import Batch
+
+Array = NDArray[Any]
+
+TRACKING = {"cost.track": 20.0, "cost.effort": 0.001, "cost.bound": 100.0, "cost.collide": 1.0, "cost.accel": 0.0}
+TRACKING |= {"cost.final_log": 0.0, "cost.final_root": 0.0}
+
+
+@dataclass(frozen=True)
+class Task:
+    """One problem as all methods are given it. The reward of a tick is minus the weighted terms of `cost`."""
+
+    cost: dict[str, float]
+    unit: float
+    """Factor on the reward, so that a tick left alone costs about 0.1."""
+    field: float
+    """The field of a global observation is divided by this, about its size."""
+    published: float
+    """The paper's ratio of its score to the uncontrolled one."""
+    instances: int = 200
+    """Of the test."""
+    seeds: tuple[int, ...] = (0, 1, 2)
+    local: tuple[tuple[str, Any], ...] = ()
+    """Settings of what agents see, besides our own."""
+    hidden: tuple[int, ...] = (256, 256)
+    """Layers of an MLP that agents share."""
+
+
+POSITION = (("observe.position", True),)
+TASKS = {
+    "heat1d": Task(TRACKING, 0.01, 1.0, 7.4e-4),
+    "fkpp1d": Task(TRACKING, 0.04, 0.5, 4.5e-4),
+    "ks1d": Task({"cost.track": 0.1, "cost.effort": 1e-5, "cost.last": 0.0, "cost.last_log": 0.0}, 0.7, 1.3, 0.090, 50, local=POSITION),
+    "turbulence2d": Task(
+        {"cost.track": 0.01, "cost.effort": 1e-7, "cost.last": 0.0, "cost.last_log": 0.0}, 0.15, 10.0, 0.064, 50, (0,), POSITION, (64, 64)
+    ),
+}
+CRASH = -10.0
+"""Reward, in units, of a step after which numbers are no longer finite, and the least of any step: a hundred ticks left alone."""
+
+
+def batch(problem: str, instances: int, **arguments: Any) -> Batch:
+    """Episodes of a problem side by side, with the settings of its task."""
+    own = settings(problem)
+    own["set"] |= arguments.pop("set", {})
+    return Batch(problem, instances, **own, **arguments)
+
+
+def settings(problem: str) -> dict[str, Any]:
+    """Arguments of any environment of ours that make it the task."""
+    task = TASKS[problem]
+    return {"set": task.cost | dict(task.local), "diverged_reward": CRASH / scale(problem)}
+
+
+@cache
+def scale(problem: str) -> float:
+    """From the engine's rewards, which add up to a mean over ticks, to those of the task."""
+    return cinoc.make(problem).ticks * TASKS[problem].unit
+
+
+def see(seen: Array, made: Batch, problem: str) -> Array:
+    """A global observation of the engine, or several, in the units of the task: field, target if there is one, positions as shares of the domain."""
+    nodes, d = int(np.prod(made.problem.nodes)), made.problem.dimensions
+    unit, lengths = TASKS[problem].field, np.tile(np.asarray(made.problem.lengths, np.float32), made.agents)
+    fields = seen[..., : 2 * nodes if made.problem.has_target else nodes] / np.float32(unit)
+    return np.concatenate([fields, seen[..., 2 * nodes : 2 * nodes + made.agents * d] / lengths], -1, dtype=np.float32)
+
+
+def width(made: Batch) -> int:
+    """Of `see`."""
+    return int(np.prod(made.problem.nodes)) * (1 + made.problem.has_target) + made.agents * made.problem.dimensions
+
+
+def state(made: Batch, problem: str) -> Array:
+    """Everything there is to see now, [instances, width]."""
+    return see(made.observe_global(), made, problem)
+
+
+def window(made: Batch) -> int:
+    """How many of the numbers that an agent sees are of the field around it; those of its position come behind them."""
+    points, axes = made.problem.settings["observe"]["points"], made.problem.dimensions
+    return int(points**axes * (1 + axes))
