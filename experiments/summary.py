@@ -43,7 +43,7 @@ Each folder holds the settings (`config.toml`), the metrics of every update (`me
 
 Training times are of a machine busy with other work.
 
-`optimum/` belongs to [docs/optimum.md](../docs/optimum.md), `speed/` and `scaling/` to [docs/speed.md](../docs/speed.md).
+`optimum/` belongs to [docs/optimum.md](../docs/optimum.md), `speed/` and `scaling/` to [docs/speed.md](../docs/speed.md), `scale/large_ticks.jsonl`, `scale/growth.jsonl` and `scale/scores.jsonl` to [docs/large_fields.md](../docs/large_fields.md), `studies/` to [docs/studies.md](../docs/studies.md), `certificate/` to [docs/certificate.md](../docs/certificate.md), `baselines/` to [baselines/](../baselines/README.md).
 """
 
 
@@ -256,14 +256,20 @@ def headline():
     return scores + [""] + swarms
 
 
-table = headline()
-text = HEAD.rstrip().splitlines() + ["", "## In short", "", *table, ""]
-for problem in PUBLISHED:
-    text += section(problem)
-(root / "README.md").write_text("\n".join(text))
-readme = (top / "README.md").read_text()
-begin, end = "<!-- results: written by experiments/summary.py -->\n", "\n<!-- end of results -->"
-if begin in readme:
-    readme = readme[:readme.index(begin) + len(begin)] + "\n".join(table) + readme[readme.index(end):]
-    (top / "README.md").write_text(readme)
-print("\n".join(table))
+def main():
+    """Writes both files."""
+    table = headline()
+    text = HEAD.rstrip().splitlines() + ["", "## In short", "", *table, ""]
+    for problem in PUBLISHED:
+        text += section(problem)
+    (root / "README.md").write_text("\n".join(text))
+    readme = (top / "README.md").read_text()
+    begin, end = "<!-- results: written by experiments/summary.py -->\n", "\n<!-- end of results -->"
+    if begin in readme:
+        readme = readme[:readme.index(begin) + len(begin)] + "\n".join(table) + readme[readme.index(end):]
+        (top / "README.md").write_text(readme)
+    print("\n".join(table))
+
+
+if __name__ == "__main__":
+    main()

@@ -104,7 +104,7 @@ def rollout(
     Either `actions` [ticks, n, agents, k] are given, in the units of the problem (the engine holds them to its limits), or a `policy` (a
     `cinoc.Policy`) decides with `params`, a vector like `policy.params`, instead of its own. `first` is the number of the tick that this begins
     with, `previous` the action before it, which the price of acceleration compares with. `threads` share the
-    instances.
+    instances. Noise of sensors and actuators (`swarm.sensor_noise`, `swarm.actuator_noise`) is drawn by the number of the instance: the same in every call.
     """
     kind = problem.dtype
     if kind == np.float64 and not getattr(jax.config, "jax_enable_x64", False):
@@ -187,6 +187,8 @@ def step(problem: Problem, state: State, action: Any) -> tuple[State, jax.Array]
 
     Under `jit`, `state.tick` must be a plain number: loop in Python, or give whole episodes to `rollout`, which is faster.
     """
+    if problem.native.delay:
+        raise CinocError("ticks cannot be made one by one with swarm.delay: what is pending would be lost; give the whole episode to rollout")
     z, xi, done, cost = rollout(
         problem, state.z, state.target, state.xi, jnp.asarray(action)[None], previous=state.previous, first=state.tick
     )

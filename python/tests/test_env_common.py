@@ -180,6 +180,15 @@ def test_actions_that_are_not_numbers_are_refused() -> None:
     assert batch.ticks[0] == 0
 
 
+@pytest.mark.parametrize("name", ["heat1d", "density2d"])
+def test_infinite_actions_are_the_largest_there_are(name: str) -> None:
+    infinite, largest = started(name), started(name)
+    infinite.step(np.full((1, *infinite.action_shape), np.inf, np.float32))
+    largest.step(np.ones((1, *largest.action_shape), np.float32))
+    np.testing.assert_array_equal(infinite.fields(), largest.fields())
+    assert not infinite.terminated[0]
+
+
 def test_what_is_over_stays_as_it_is() -> None:
     batch = started("heat1d", 2, **cheap("heat1d", 2))
     for action in some_actions(2, 2, *batch.action_shape):

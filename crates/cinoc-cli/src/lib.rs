@@ -14,7 +14,10 @@ mod draw;
 mod library;
 mod out;
 mod picture;
+mod ranks;
+mod stop;
 
+use anyhow::Result;
 use cinoc::Registry;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::process::ExitCode;
@@ -39,6 +42,8 @@ enum Command {
     Eval(cmd::eval::Args),
     /// Search for the best actions there are for each instance: what a policy can be measured against.
     Optimum(cmd::optimum::Args),
+    /// Find out what scores depend on: a table and a picture.
+    Study(cmd::study::Args),
     /// Draw one controlled episode as PNG, SVG or GIF.
     Show(cmd::show::Args),
     /// Check the derivatives of a problem, how its gradient grows, and the memory it needs.
@@ -51,27 +56,42 @@ enum Command {
     Verify(cmd::verify::Args),
 }
 
+impl Command {
+    /// Some commands are shared by all ranks of a job; the others are for one.
+    fn run(self, registry: &Registry) -> Result<()> {
+        match self {
+            Self::Train(args) => ranks::together(|| args.run(registry)),
+            Self::Eval(args) => ranks::together(|| args.run(registry)),
+            Self::Optimum(args) => ranks::together(|| args.run(registry)),
+            Self::Study(args) => ranks::together(|| args.run(registry)),
+            Self::Bench(args) if args.spread() => ranks::together(|| args.run(registry)),
+            _ if !ranks::first() => Ok(()),
+            Self::List(args) => args.run(registry),
+            Self::Data(args) => args.run(registry),
+            Self::Show(args) => args.run(registry),
+            Self::Check(args) => args.run(registry),
+            Self::Bench(args) => args.run(registry),
+            Self::Scale(args) => args.run(registry),
+            Self::Verify(args) => args.run(registry),
+        }
+    }
+}
+
 /// Does what the command line asks for, with these problems and policies.
 pub fn run(registry: Registry) -> ExitCode {
     let first = library::names(&registry)
         .next()
         .map_or("list".into(), |name| format!("show {name}   (draws a trained controller at work)"));
     let help = format!("Start with:  {} {first}", out::program());
-    let matches = Cli::command().after_help(help).get_matches();
-    let (cli, registry) = (Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit()), &registry);
-    let done = match cli.command {
-        Command::List(args) => args.run(registry),
-        Command::Train(args) => args.run(registry),
-        Command::Data(args) => args.run(registry),
-        Command::Eval(args) => args.run(registry),
-        Command::Optimum(args) => args.run(registry),
-        Command::Show(args) => args.run(registry),
-        Command::Check(args) => args.run(registry),
-        Command::Bench(args) => args.run(registry),
-        Command::Scale(args) => args.run(registry),
-        Command::Verify(args) => args.run(registry),
+    let asked = Cli::command().after_help(help).try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
+    let done = match asked {
+        Ok(cli) => cli.command.run(&registry),
+        Err(answer) if ranks::first() => answer.exit(),
+        Err(_) => Ok(()),
     };
+    // What the first of several ranks says is said for all.
     match done {
+        _ if !ranks::first() => ExitCode::SUCCESS,
         Ok(()) => ExitCode::SUCCESS,
         // As if the signal had ended the process, so that a loop in a shell stops too.
         Err(error) if error.is::<cmd::train::Stopped>() => {

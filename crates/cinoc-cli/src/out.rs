@@ -1,8 +1,9 @@
-//! Printing that never panics: a pipe may close, a disk may be full.
+//! Printing that never panics: a pipe may close, a disk may be full. Of several ranks one prints.
 
+use crate::ranks;
 use anyhow::{Result, anyhow};
 use std::fmt;
-use std::io::{ErrorKind, Write};
+use std::io::{ErrorKind, IsTerminal, Write};
 use std::path::Path;
 use std::sync::LazyLock;
 
@@ -41,6 +42,9 @@ impl std::error::Error for Closed {}
 
 /// What `say!` does.
 pub fn line(text: fmt::Arguments) -> Result<()> {
+    if !ranks::first() {
+        return Ok(());
+    }
     let mut out = std::io::stdout().lock();
     writeln!(out, "{text}").and_then(|()| out.flush()).map_err(|error| match error.kind() {
         ErrorKind::BrokenPipe => Closed.into(),
@@ -50,5 +54,17 @@ pub fn line(text: fmt::Arguments) -> Result<()> {
 
 /// What `note!` does.
 pub fn error_line(text: fmt::Arguments) {
+    if ranks::first() {
+        write_error(text);
+    }
+}
+
+/// The same on whichever rank.
+pub fn write_error(text: fmt::Arguments) {
     let _ = writeln!(std::io::stderr().lock(), "{text}");
+}
+
+/// Whether there is a terminal to show progress on.
+pub fn terminal() -> bool {
+    ranks::first() && std::io::stderr().is_terminal()
 }

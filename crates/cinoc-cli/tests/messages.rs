@@ -94,6 +94,7 @@ fn every_command_reports_numbers_as_json() {
             vec!["bench", "heat1d", "--updates", "2"],
             vec!["ms_per_update_median", "ms_forward_median", "steps_per_s", "ms_flop_limit"],
         ),
+        (vec!["bench", "heat1d", "--updates", "1", "--shards"], vec!["parameters", "seconds", "shards"]),
         (vec!["check", "fkpp1d"], vec!["parts", "sweep", "growth", "memory_mb"]),
     ] {
         let output = cinoc(&[&command[..], &small[..]].concat());
@@ -136,4 +137,29 @@ fn stored_states_are_those_made() {
         assert_eq!(describe(file.to_str().expect("a path"), seed), *made);
     }
     assert_eq!(std::fs::read_dir(&folder).expect("a folder").count(), 6);
+}
+
+#[cfg(not(feature = "mpi"))]
+#[test]
+fn one_of_several_ranks_needs_mpi() {
+    let out = tempfile::tempdir().expect("a folder");
+    let run = out.path().join("run");
+    let rank = |names: [&str; 2], rank: &str, more: &[(&str, &str)]| {
+        let mut command = common::tiny(&run, 1);
+        command.env(names[0], rank).env(names[1], "2").envs(more.iter().copied()).output().expect("the program starts")
+    };
+    for names in
+        [["OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"], ["PMI_RANK", "PMI_SIZE"], ["SLURM_PROCID", "SLURM_STEP_NUM_TASKS"]]
+    {
+        let refused = rank(names, "0", &[]);
+        let text = String::from_utf8_lossy(&refused.stderr);
+        assert!(!refused.status.success() && text.contains("one of 2 ranks") && text.contains("--features mpi"), "{text}");
+        assert!(rank(names, "1", &[]).stderr.is_empty(), "one of them says it");
+    }
+    assert!(!run.exists());
+    // A batch script of Slurm is one process, whatever it may start.
+    assert!(rank(["SLURM_PROCID", "SLURM_NTASKS"], "0", &[]).status.success());
+    std::fs::remove_dir_all(&run).expect("a run");
+    assert!(rank(["PMI_RANK", "PMI_SIZE"], "1", &[("CINOC_ALONE", "1")]).status.success());
+    assert!(run.join("model.safetensors").exists());
 }

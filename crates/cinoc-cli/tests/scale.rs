@@ -33,7 +33,7 @@ fn every_size_has_its_line_and_its_place_in_the_figure() {
 fn what_cannot_be_timed_is_explained() {
     for (arguments, expected) in [
         (&["heat1d"][..], "heat2d"),
-        (&["heat2d", "--agents", "5"], "--agents"),
+        (&["heat2d", "--agents", "5,5"], "--agents"),
         (&["heat2d", "--grids", "0,8"], "--grids"),
         (&["heat2d", "--fixed-grid", "2"], "physics.nodes"),
         (&[&TINY[..], &["-o", "figure.gif"]].concat(), ".png"),

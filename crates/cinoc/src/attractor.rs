@@ -5,6 +5,7 @@ use crate::disk::cache;
 use crate::random::{Rng, Stream, Use};
 use cinoc_pde::sampler::{refine, settle};
 use cinoc_pde::{Grid, Stepper};
+use cinoc_tape::kernel::crew;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -126,7 +127,7 @@ impl Attractor {
         let work = || {
             let mut chunk = next.fetch_add(1, Ordering::Relaxed);
             while let Some(slot) = found.get(chunk) {
-                slot.get_or_init(|| run_chunk(chunk));
+                slot.get_or_init(|| crew::alone(|| run_chunk(chunk)));
                 chunk = next.fetch_add(1, Ordering::Relaxed);
             }
         };

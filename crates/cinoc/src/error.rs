@@ -185,6 +185,14 @@ pub enum Error {
         /// At which tick, where known.
         place: String,
     },
+    /// Another rank of the same job failed.
+    #[error("rank {rank}: {reason}")]
+    Elsewhere {
+        /// Which.
+        rank: usize,
+        /// What it said.
+        reason: String,
+    },
 }
 
 impl Error {

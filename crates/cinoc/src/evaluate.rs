@@ -1,8 +1,11 @@
 //! Scores on held-out instances: other numbers of agents, failures.
 
 use crate::env::Env;
+use crate::number;
+use crate::place::Places;
 use crate::policy::{Idle, Policy};
 use crate::random::{Rng, Stream};
+use crate::ranks::Ranks;
 use crate::rollout::Beginning;
 use crate::task::{Reduction, Task};
 use crate::threads::Threads;
@@ -34,6 +37,8 @@ pub struct Request {
     pub fail: f64,
     /// When they die, as a share of the ticks up to the score.
     pub fail_at: f64,
+    /// Where agents start; random places depend on the seed and the instance.
+    pub places: Places,
     /// Start fields of one's own, one after the other; instance i takes the i-th, and the first again after the last.
     pub starts: Vec<Vec<Real>>,
     /// Target fields of one's own, likewise.
@@ -43,8 +48,8 @@ pub struct Request {
 impl Request {
     /// Held-out instances of a seed, with everybody alive.
     pub fn test(agents: usize, instances: usize, seed: u64) -> Self {
-        let (starts, targets) = Default::default();
-        Self { agents, instances, seed, stream: Stream::Test, fail: 0.0, fail_at: 0.5, starts, targets }
+        let (places, starts, targets) = Default::default();
+        Self { agents, instances, seed, stream: Stream::Test, fail: 0.0, fail_at: 0.5, places, starts, targets }
     }
 
     /// How many agents die in each instance.
@@ -60,6 +65,10 @@ impl Request {
     /// Where instance `index` begins.
     pub fn beginning(&self, problem: &Problem, index: usize) -> Beginning {
         let mut beginning = Beginning::drawn(problem, self.agents, self.seed, self.stream, index);
+        if self.places != Places::Lattice {
+            let mut rng = Rng::new(self.seed, Stream::Places, index as u64);
+            beginning.places = problem.swarm.start_at(self.places, self.agents, &problem.stepper.grid().lengths, &mut rng);
+        }
         if self.fail > 0.0 {
             beginning = beginning.failing(self.agents, self.fail, self.dead_from(problem), self.seed, index);
         }
@@ -92,6 +101,16 @@ impl Scores {
         self.diverged += others.diverged;
     }
 
+    /// Those of all ranks, one after the other, with so many measures of each instance.
+    fn gathered(self, ranks: &dyn Ranks, measures: usize) -> Result<Self, Error> {
+        let Self { measures: own, efforts, diverged } = &self;
+        let rows = own.iter().zip(efforts).flat_map(|(measures, effort)| measures.iter().copied().chain([*effort]));
+        let all = ranks.numbers(&rows.collect::<Vec<f64>>())?;
+        let diverged = ranks.numbers(&[*diverged as f64])?.iter().sum::<f64>() as usize;
+        let (measures, efforts) = all.chunks_exact(measures + 1).map(|row| (row[..measures].to_vec(), row[measures])).unzip();
+        Ok(Self { measures, efforts, diverged })
+    }
+
     /// The score of each instance.
     pub fn scores(&self) -> impl Iterator<Item = f64> {
         self.measures.iter().map(|m| m[0])
@@ -111,17 +130,8 @@ impl Scores {
     }
 }
 
-/// Writes what is not finite as a word: JSON has no number for it, and a missing one could be taken for a good one.
-fn number<S: Serializer>(x: &f64, serializer: S) -> Result<S::Ok, S::Error> {
-    match *x {
-        x if x.is_finite() => serializer.serialize_f64(x),
-        x if x.is_nan() => serializer.serialize_str("nan"),
-        x => serializer.serialize_str(if x > 0.0 { "inf" } else { "-inf" }),
-    }
-}
-
 #[derive(Serialize)]
-struct Number(#[serde(serialize_with = "number")] f64);
+struct Number(#[serde(serialize_with = "number::serialize")] f64);
 
 fn list<S: Serializer>(all: &[f64], serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_seq(all.iter().map(|x| Number(*x)))
@@ -135,19 +145,19 @@ fn numbers<S: Serializer>(all: &BTreeMap<&'static str, f64>, serializer: S) -> R
 #[derive(Clone, Copy, Debug, Serialize, PartialEq)]
 pub struct Summary {
     /// Mean.
-    #[serde(serialize_with = "number")]
+    #[serde(serialize_with = "number::serialize")]
     pub mean: f64,
     /// Standard deviation.
-    #[serde(serialize_with = "number")]
+    #[serde(serialize_with = "number::serialize")]
     pub std: f64,
     /// Median.
-    #[serde(serialize_with = "number")]
+    #[serde(serialize_with = "number::serialize")]
     pub median: f64,
     /// 95 % are no larger.
-    #[serde(serialize_with = "number")]
+    #[serde(serialize_with = "number::serialize")]
     pub p95: f64,
     /// The largest.
-    #[serde(serialize_with = "number")]
+    #[serde(serialize_with = "number::serialize")]
     pub worst: f64,
 }
 
@@ -181,6 +191,8 @@ pub struct Report {
     pub instances: usize,
     /// Seed of the instances.
     pub seed: u64,
+    /// Where agents start.
+    pub places: Places,
     /// Share of the agents that die.
     pub fail: f64,
     /// How many that are in each instance.
@@ -192,15 +204,15 @@ pub struct Report {
     /// The score of the same instances left alone.
     pub uncontrolled: Summary,
     /// Mean score over mean uncontrolled score of the same instances.
-    #[serde(serialize_with = "number")]
+    #[serde(serialize_with = "number::serialize")]
     pub ratio: f64,
     /// Bootstrap interval of the ratio: 95 % of resamples of the instances lie between.
     pub ratio_95: Interval,
     /// Median over instances of score over uncontrolled score.
-    #[serde(serialize_with = "number")]
+    #[serde(serialize_with = "number::serialize")]
     pub ratio_median: f64,
     /// Mean over ticks and agents of u² + 0.1·|v|².
-    #[serde(serialize_with = "number")]
+    #[serde(serialize_with = "number::serialize")]
     pub effort: f64,
     /// Every measure under control, by name.
     #[serde(serialize_with = "numbers")]
@@ -232,7 +244,10 @@ impl Detailed {
 
 /// From one number to another.
 #[derive(Clone, Copy, Debug, Serialize, PartialEq)]
-pub struct Interval(#[serde(serialize_with = "number")] pub f64, #[serde(serialize_with = "number")] pub f64);
+pub struct Interval(
+    #[serde(serialize_with = "number::serialize")] pub f64,
+    #[serde(serialize_with = "number::serialize")] pub f64,
+);
 
 /// Scores a policy and, on the same instances, no policy.
 pub fn report(
@@ -259,6 +274,7 @@ pub fn compare(problem: &Problem, model: &str, request: &Request, controlled: &S
         agents: request.agents,
         instances: request.instances,
         seed: request.seed,
+        places: request.places,
         fail: request.fail,
         dead: request.dead(),
         dead_from: request.dead_from(problem),
@@ -315,13 +331,14 @@ pub fn scores_of(
     threads: &Threads,
 ) -> Result<Scores, Error> {
     decide(policy, request.agents, SHARD.min(indices.len()) * threads.count())?;
-    let parts = threads.map(indices.len().div_ceil(SHARD), |s| {
-        let first = indices.start + s * SHARD;
+    let own = threads.ranks().own(indices.len().div_ceil(SHARD));
+    let parts = threads.map(own.len(), |s| {
+        let first = indices.start + (own.start + s) * SHARD;
         shard_scores(problem, policy, params, request, first..(first + SHARD).min(indices.end))
     });
     let mut all = Scores::default();
     parts.into_iter().try_for_each(|part| part.map(|part| all.extend(part)))?;
-    Ok(all)
+    all.gathered(threads.ranks(), problem.task.measures().len())
 }
 
 /// Refuses numbers of agents that a policy does not know, and decisions of so many instances at once that do not fit into memory.

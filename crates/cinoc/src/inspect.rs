@@ -10,7 +10,7 @@ use crate::{Config, Error, Problem, Real, Registry};
 use cinoc_tape::check::{Point, compare, noise};
 use cinoc_tape::{Memory, Shape, Tape, Var, profile};
 use std::collections::BTreeMap;
-use std::time::Instant;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 /// Error of the derivative of each part of a tick against central differences, relative.
 pub fn parts(problem: &Problem) -> Vec<(&'static str, f64)> {
@@ -104,7 +104,7 @@ pub fn growth(registry: &Registry, config: &Config, horizons: &[usize]) -> Resul
     if let Some(&longest) = horizons.iter().max() {
         let mut parts = registry.parts(config)?.with_ticks(longest);
         parts.train.batch = parts.train.batch.min(8);
-        train::afford(&parts.problem, &*parts.policy, &parts.train)?;
+        train::afford(&parts.problem, &*parts.policy, &parts.train, parts.train.batch.div_ceil(parts.train.shard))?;
     }
     let norm = |ticks: usize| {
         let mut trainer = shortened(registry, config, ticks, 8)?;
@@ -254,7 +254,7 @@ pub fn timing(mut parts: Parts, threads: usize, updates: usize) -> Result<Timing
     let threads = Threads::new(threads)?;
     let decisions = train.batch * problem.ticks;
     let bare = (0..(updates / 2).max(3)).map(|_| bare_seconds(&trainer, &threads)).fold(f64::INFINITY, f64::min);
-    let peaks: Vec<f64> = threads.broadcast(|| cinoc_tape::kernel::peak::flops_per_second(0.2));
+    let peaks = threads.map(threads.count(), |_| cinoc_tape::kernel::peak::flops_per_second(0.2));
     Ok(Timing {
         update,
         forward,
@@ -263,6 +263,31 @@ pub fn timing(mut parts: Parts, threads: usize, updates: usize) -> Result<Timing
         flops: 3.0 * policy.flops(problem.agents) as f64 * decisions as f64,
         peak: peaks.iter().sum(),
     })
+}
+
+/// Seconds of whole updates and of the work of each of their shards.
+#[derive(Clone, Debug)]
+pub struct Shards {
+    /// Parameters that are trained: what is added up over shards.
+    pub parameters: usize,
+    /// Of each update: the whole of it, and each shard of this process.
+    pub updates: Vec<(f64, Vec<f64>)>,
+}
+
+/// Times updates and their shards.
+pub fn shards(mut parts: Parts, threads: Threads, updates: usize) -> Result<Shards, Error> {
+    (parts.train.updates, parts.train.validate_every) = (usize::MAX, usize::MAX);
+    let mut trainer = Trainer::new(parts, 0, threads)?;
+    let wall = || SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |since| since.as_secs_f64());
+    trainer.clock = Some(wall);
+    trainer.step()?;
+    let mut timed = || {
+        let since = wall();
+        trainer.step()?;
+        Ok((wall() - since, trainer.shard_seconds().collect()))
+    };
+    let updates = (0..updates).map(|_| timed()).collect::<Result<_, Error>>()?;
+    Ok(Shards { parameters: trainer.params.theta().len(), updates })
 }
 
 /// Seconds for one batch of free episodes.

@@ -60,6 +60,49 @@ pub struct Explanation {
     pub score: &'static str,
 }
 
+/// A coefficient of the equation and the values that studies give it.
+#[derive(Clone, Copy, Debug)]
+pub struct Sweep {
+    /// Its key among the settings.
+    pub key: &'static str,
+    /// What it is called in formulas.
+    pub symbol: &'static str,
+    /// The key of what agents believe it to be, if they know of it at all: studies leave them in their belief.
+    pub believed: Option<&'static str>,
+    /// The values.
+    pub values: &'static [f64],
+}
+
+/// A published curve of errors against the number of agents.
+#[derive(Clone, Copy, Debug)]
+pub struct Published {
+    /// The number of agents that the policy was trained with.
+    pub trained: usize,
+    /// Numbers of agents, each with the error in percent of that with the trained number.
+    pub percent: &'static [(usize, f64)],
+}
+
+/// What studies vary in a problem, besides what every problem has.
+#[derive(Clone, Copy, Debug)]
+pub struct Sweeps {
+    /// How large the field is, roughly: noise is measured by it.
+    pub size: f64,
+    /// Coefficients of the equation.
+    pub physics: &'static [Sweep],
+    /// Nodes along an axis, each with the settings that make such a grid.
+    pub resolution: &'static [(usize, &'static [&'static str])],
+    /// Whether a field that is zero everywhere is where the problem can rest, so that its stability there can be asked for.
+    pub certified: bool,
+    /// The paper's errors with other numbers of agents.
+    pub published: Option<Published>,
+}
+
+impl Default for Sweeps {
+    fn default() -> Self {
+        Self { size: 1.0, physics: &[], resolution: &[], certified: false, published: None }
+    }
+}
+
 /// A problem as a file: its settings (the sections of a configuration), presets, checks and builder.
 ///
 /// One line makes it known to everything else: [`Registry::problem`](crate::Registry::problem).
@@ -75,6 +118,11 @@ pub trait Definition: Settings {
 
     /// Settings to start from, and how to train with them.
     fn preset(preset: Preset) -> (Self, Recipe);
+
+    /// What studies vary in it.
+    fn sweeps() -> Sweeps {
+        Sweeps::default()
+    }
 
     /// Refuses combinations of settings that make no sense; each by itself has been checked already.
     fn check(&self) -> Result<(), Error> {
@@ -95,6 +143,12 @@ pub trait Definition: Settings {
 
     /// Another number of agents and `nodes` nodes along each axis, such that an agent costs what it did; false where that is not offered.
     fn resize(&mut self, _agents: usize, _nodes: usize) -> bool {
+        false
+    }
+
+    /// A domain so many times as long along each axis, with as many nodes and agents per area as before and nothing else changed: a policy that
+    /// was trained on the old one meets the same around each agent. False where that is not offered.
+    fn enlarge(&mut self, _times: usize) -> bool {
         false
     }
 }

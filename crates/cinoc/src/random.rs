@@ -1,6 +1,6 @@
 //! Random numbers by counter: each draw has an address (seed, stream, index), so resuming needs no state and streams never overlap.
 
-use rand::SeedableRng;
+use rand::{Rng as _, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal, Uniform};
 
@@ -27,6 +27,12 @@ pub enum Stream {
     Cardinality = 10,
     /// Where searches for the best actions begin.
     Search = 11,
+    /// Noise of sensors.
+    Sensor = 12,
+    /// Noise of actuators.
+    Actuator = 13,
+    /// Random places of agents.
+    Places = 14,
 }
 
 /// What instances are for: training may draw them differently, scores never do, and no two uses share one.
@@ -51,6 +57,15 @@ impl Use {
     }
 }
 
+/// The key of an address.
+fn key(seed: u64, stream: Stream, index: u64) -> [u8; 32] {
+    let mut key = [0u8; 32];
+    key[..8].copy_from_slice(&seed.to_le_bytes());
+    key[8..16].copy_from_slice(&(stream as u64).to_le_bytes());
+    key[16..24].copy_from_slice(&index.to_le_bytes());
+    key
+}
+
 /// A generator for one address.
 pub struct Rng {
     generator: ChaCha8Rng,
@@ -63,11 +78,14 @@ pub struct Rng {
 impl Rng {
     /// The generator of draw `index` of a stream.
     pub fn new(seed: u64, stream: Stream, index: u64) -> Self {
-        let mut key = [0u8; 32];
-        key[..8].copy_from_slice(&seed.to_le_bytes());
-        key[8..16].copy_from_slice(&(stream as u64).to_le_bytes());
-        key[16..24].copy_from_slice(&index.to_le_bytes());
-        Self { generator: ChaCha8Rng::from_seed(key), seed, index }
+        Self { generator: ChaCha8Rng::from_seed(key(seed, stream, index)), seed, index }
+    }
+
+    /// A seed for whatever else is random in draw `index` of a stream; no other draw shares it, nor anything with what is drawn there.
+    pub fn seed(seed: u64, stream: Stream, index: u64) -> u64 {
+        let mut key = key(seed, stream, index);
+        key[24] = 1;
+        ChaCha8Rng::from_seed(key).next_u64()
     }
 
     /// A standard normal number.

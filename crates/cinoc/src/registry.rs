@@ -2,7 +2,7 @@
 
 use crate::error::shortened;
 use crate::policy::{Centralised, DeepONet, Policy, PolicyDefinition, Recurrent, Uncontrolled};
-use crate::problem::{Definition, Explanation, Preset, Problem};
+use crate::problem::{Definition, Explanation, Preset, Problem, Sweeps};
 use crate::problems::{Density2d, Fkpp1d, Heat1d, Heat2d, Heat2dObstacles, Ks1d, Ks2d, Turbulence2d};
 use crate::recipe::{Train, section};
 use crate::settings::{Config, Kind, Overlay, Rule, Setting, Settings, distance, fill};
@@ -27,12 +27,14 @@ struct ProblemEntry {
     name: &'static str,
     about: &'static str,
     explanation: Explanation,
+    sweeps: fn() -> Sweeps,
     table: fn() -> Vec<Setting>,
     preset: fn(Preset) -> (Table, Table, Train),
     check: fn(&Table) -> Result<(), Error>,
     build: fn(&Table) -> Result<Problem, Error>,
     shrink: fn(&mut Table),
     resize: fn(&mut Table, usize, usize) -> bool,
+    enlarge: fn(&mut Table, usize) -> bool,
 }
 
 #[derive(Clone, Copy)]
@@ -116,6 +118,7 @@ impl Registry {
             name: D::NAME,
             about: D::ABOUT,
             explanation: D::EXPLANATION,
+            sweeps: D::sweeps,
             table: D::table,
             preset: |preset| {
                 let (settings, recipe) = D::preset(preset);
@@ -136,6 +139,12 @@ impl Registry {
             resize: |tree, agents, nodes| {
                 let mut settings = typed::<D>(tree);
                 let offered = settings.resize(agents, nodes);
+                tree.extend(plain(&settings));
+                offered
+            },
+            enlarge: |tree, times| {
+                let mut settings = typed::<D>(tree);
+                let offered = settings.enlarge(times);
                 tree.extend(plain(&settings));
                 offered
             },
@@ -174,6 +183,11 @@ impl Registry {
     /// What is controlled, seen, done and scored.
     pub fn explanation(&self, problem: &str) -> Result<Explanation, Error> {
         Ok(self.entry(problem)?.explanation)
+    }
+
+    /// What studies vary in a problem.
+    pub fn sweeps(&self, problem: &str) -> Result<Sweeps, Error> {
+        Ok((self.entry(problem)?.sweeps)())
     }
 
     fn entry(&self, name: &str) -> Result<&ProblemEntry, Error> {
@@ -281,6 +295,16 @@ impl Registry {
         let [agents, nodes] = [agents, nodes].map(|size| size.min(i64::MAX as usize));
         if !(entry.resize)(&mut tree, agents, nodes) {
             return Err(Error::bad("the problem", entry.name, "one that can be resized, like heat2d"));
+        }
+        self.changed(entry, tree, Overlay::default())
+    }
+
+    /// The same configuration on a domain so many times as long along each axis, with as many nodes and agents per area.
+    pub fn enlarge(&self, config: &Config, times: usize) -> Result<Config, Error> {
+        let (entry, mut tree) = (self.entry(config.problem())?, config.tree().clone());
+        // Beyond any domain that could be computed, and small enough to be squared.
+        if !(entry.enlarge)(&mut tree, times.min(1 << 20)) {
+            return Err(Error::bad("the problem", entry.name, "one with domains of any size, like heat2d or ks2d"));
         }
         self.changed(entry, tree, Overlay::default())
     }

@@ -1,10 +1,11 @@
-//! How the time of one tick grows with the number of agents and with the grid: what `cinoc scale` prints.
+//! How time and memory of one tick grow with the number of agents, with the grid and with both: what `cinoc scale` prints.
 
 use crate::env::Env;
 use crate::random::{Rng, Stream};
 use crate::rollout::Beginning;
 use crate::threads::Threads;
 use crate::{Config, Error, Real, Registry};
+use cinoc_tape::profile;
 use std::time::{Duration, Instant};
 
 /// Ticks of the episodes that are timed. The first of each is recorded and not timed; the others are like all ticks of a long episode.
@@ -13,10 +14,24 @@ const EPISODE: usize = 5;
 /// Each size is timed for at least so long and so many ticks: many where they are short, few where they are long.
 const LEAST: (Duration, usize) = (Duration::from_millis(700), 16);
 
-/// Milliseconds of single ticks (observe, act, push, step, move, cost; no gradient) of one instance on one thread, after a warm-up.
+/// Ticks that take seconds are timed for so long, and at least those of one episode.
+const MOST: Duration = Duration::from_secs(20);
+
+/// Single ticks of one instance.
+pub struct Ticks {
+    /// Milliseconds of each.
+    pub ms: Vec<f64>,
+    /// Bytes of the environment: the episode, what was recorded of a tick, working space.
+    pub bytes: usize,
+    /// Time of a tick by operation, in milliseconds, the longest first; of the thread that waits for the others.
+    pub operations: Vec<(&'static str, f64)>,
+}
+
+/// Times single ticks (observe, act, push, step, move, cost; no gradient) of one instance, after a warm-up. With several threads they work inside
+/// of the instance.
 ///
 /// Agents begin at random places: in the order of a lattice, neighbours in memory would be neighbours in space and cheaper than after a while.
-pub fn tick_times(registry: &Registry, config: &Config) -> Result<Vec<f64>, Error> {
+pub fn ticks(registry: &Registry, config: &Config, threads: Threads) -> Result<Ticks, Error> {
     let parts = registry.parts(config)?.with_ticks(EPISODE);
     let (problem, policy) = (&parts.problem, &*parts.policy);
     let params = policy.init(&mut Rng::new(0, Stream::Init, 0));
@@ -26,16 +41,18 @@ pub fn tick_times(registry: &Registry, config: &Config) -> Result<Vec<f64>, Erro
     let place = |(i, place): (usize, &mut Real)| *place = rng.uniform(0.0, lengths[i % lengths.len()] as f64) as Real;
     beginning.places.iter_mut().enumerate().for_each(place);
     problem.swarm.settle(&mut beginning.places);
-    let mut env = Env::new(problem.clone(), 1, agents, Threads::one())?;
-    let mut episode = |times: &mut Vec<f64>| {
+    let mut env = Env::new(problem.clone(), 1, agents, threads)?;
+    let episode = |env: &mut Env, count: usize, times: &mut Vec<f64>| {
         env.reset(&[true], &mut |_| beginning.clone());
+        profile::enable(true);
         let mut since = Clock::start();
-        env.run(policy, &params, EPISODE, &mut |env| {
+        env.run(policy, &params, count, &mut |env| {
             if env.tick(0) > 1 {
                 times.push(since.milliseconds());
             }
             since = Clock::start();
         });
+        profile::enable(false);
         match env.last().diverged[0] {
             false => Ok(()),
             true => {
@@ -44,12 +61,21 @@ pub fn tick_times(registry: &Registry, config: &Config) -> Result<Vec<f64>, Erro
             }
         }
     };
-    episode(&mut Vec::new())?;
-    let (mut times, started) = (Vec::new(), Instant::now());
-    while started.elapsed() < LEAST.0 || times.len() < LEAST.1 {
-        episode(&mut times)?;
+    episode(&mut env, 2, &mut Vec::new())?;
+    env.threads().broadcast(profile::take);
+    let (mut ms, mut episodes, started) = (Vec::new(), 0, Instant::now());
+    // Long ticks are timed less often: they vary less.
+    while started.elapsed() < LEAST.0 || (ms.len() < LEAST.1 && started.elapsed() < MOST) {
+        episode(&mut env, EPISODE, &mut ms)?;
+        episodes += 1;
     }
-    Ok(times)
+    let mut spent = std::collections::BTreeMap::new();
+    for (name, time) in env.threads().broadcast(profile::take).into_iter().flatten() {
+        *spent.entry(name).or_insert(0.0) += time.forward.as_secs_f64() * 1e3 / (episodes * EPISODE) as f64;
+    }
+    let mut operations: Vec<_> = spent.into_iter().collect();
+    operations.sort_by(|a, b| b.1.total_cmp(&a.1));
+    Ok(Ticks { ms, bytes: env.bytes(), operations })
 }
 
 /// Measures how long this thread works, without the time it waits for a processor that others use (on Linux; elsewhere all time counts).
@@ -149,7 +175,17 @@ mod tests {
         close("observe.window", 0.5 / 4.0);
         close("cost.radius", 0.04);
         let tiny = registry.resize(&config, 3, 8).unwrap();
-        assert!(tick_times(&registry, &tiny).unwrap().iter().all(|ms| *ms > 0.0));
+        let found = ticks(&registry, &tiny, Threads::new(2).unwrap()).unwrap();
+        assert!(found.ms.iter().all(|ms| *ms > 0.0) && found.bytes > 0 && found.operations.len() > 5);
+        let large = registry.enlarge(&config, 8).unwrap();
+        let numbers = ["physics.nodes", "swarm.agents"].map(|key| large.get(key).and_then(|x| x.as_integer()).unwrap());
+        assert_eq!((numbers, large.get("physics.length").and_then(|x| x.as_float())), ([249, 1024], Some(8.0)));
+        let large = registry.enlarge(&tuned("ks2d"), 8).unwrap();
+        let numbers = ["physics.nodes", "swarm.agents"].map(|key| large.get(key).and_then(|x| x.as_integer()).unwrap());
+        assert_eq!((numbers, large.get("physics.length").and_then(|x| x.as_float())), ([512, 6400], Some(256.0)));
+        assert!(registry.enlarge(&config, usize::MAX).is_err());
+        let error = registry.enlarge(&tuned("heat1d"), 2).unwrap_err().to_string();
+        assert!(error.contains("ks2d"), "{error}");
         let error = registry.resize(&tuned("heat1d"), 8, 32).unwrap_err().to_string();
         assert!(error.contains("heat2d"), "{error}");
     }

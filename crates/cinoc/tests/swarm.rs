@@ -10,7 +10,7 @@ use cinoc::limit::Saturate;
 use cinoc::policy::{Context, Idle};
 use cinoc::random::{Rng, Stream};
 use cinoc::registry::Parts;
-use cinoc::rollout::{Decide, Given, State, tick};
+use cinoc::rollout::{Decide, Given, Noise, State, tick};
 use cinoc::sense::{Observe1d, PositionFeatures, RingView, Visible, Window};
 use cinoc::task::{Acceleration, Collision, Effort, Margin, SquaredError};
 use cinoc::threads::Threads;
@@ -239,9 +239,15 @@ fn the_dead_neither_push_nor_move() {
     let action = problem.swarm.saturate(raw, tape.constant([1, 3], &[1.0, 0.0, 1.0]));
     assert_eq!(&action.value()[2..4], &[0.0, 0.0]);
     let (z, xi) = (tape.zeros([1, 100]), tape.constant([1, 3, 1], &[0.2, 0.5, 0.8]));
-    let given =
-        Given { start: z, target: tape.zeros([1, 100]), strength: tape.constant([1, 3], &[1.0, 0.0, 1.0]), now: None, hold: 1 };
-    let state = State { z, xi, previous: tape.zeros([1, 3, 2]), memory: None };
+    let given = Given {
+        start: z,
+        target: tape.zeros([1, 100]),
+        strength: tape.constant([1, 3], &[1.0, 0.0, 1.0]),
+        now: None,
+        hold: 1,
+        noise: Noise::default(),
+    };
+    let state = State { z, xi, previous: tape.zeros([1, 3, 2]), pending: None, memory: None };
     let state = tick(&problem, Decide::Action(action), state, given, &mut |_| {});
     let moved = state.xi.value();
     assert!(moved[0] > 0.2 && moved[1] == 0.5 && moved[2] > 0.8);

@@ -35,6 +35,10 @@ class Problem:
     @property
     def action_width(self) -> int: ...
     @property
+    def delay(self) -> int:
+        """Ticks from a decision to what it does."""
+
+    @property
     def limits(self) -> list[float]:
         """The largest magnitude of each number of an action."""
 
@@ -174,7 +178,7 @@ class Env:
         """What agents see, [instances, agents, width]."""
 
     def observe_global(self, out: NDArray[Any]) -> None:
-        """Everything there is to see, [instances, width_global]."""
+        """Everything there is to see, [instances, width_global]; fields as they are, without the noise of sensors."""
 
     def step(self, actions: NDArray[Any], out: NDArray[Any] | None = None) -> None:
         """One tick; actions within [-1, 1] of the limits, [instances, agents, k]. Episodes that are over stay as they are. With `out`, what

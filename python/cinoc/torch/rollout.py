@@ -83,7 +83,7 @@ def rollout(
     Either `actions` [ticks, n, agents, k] are given, in the units of the problem (the engine holds them to its limits), or a `policy` decides: a
     `cinoc.Policy`, whose parameters are then `params`, or a `cinoc.torch.Policy`, whose own parameters get the derivative. `first` is the number of
     the tick that this begins with, `previous` the action before it, which the price of acceleration compares with. `threads` share the
-    instances.
+    instances. Noise of sensors and actuators (`swarm.sensor_noise`, `swarm.actuator_noise`) is drawn by the number of the instance: the same in every call.
     """
     if target.requires_grad:
         raise CinocError("there is no derivative by the target; give target.detach()")
@@ -113,6 +113,8 @@ def step(problem: Problem, state: State, action: Tensor) -> tuple[State, Tensor]
     Differentiable by field, positions, action and the action before, so any network may decide between two ticks. Whole episodes are faster with
     `rollout`. Costs of all ticks add up to that of the episode.
     """
+    if problem.native.delay:
+        raise CinocError("ticks cannot be made one by one with swarm.delay: what is pending would be lost; give the whole episode to rollout")
     z, xi, done, cost = rollout(
         problem, state.z, state.target, state.xi, action[None], previous=state.previous, first=state.tick
     )

@@ -2,6 +2,7 @@
 
 use super::{Settings, least, median};
 use crate::out::say;
+use crate::ranks;
 use anyhow::{Result, bail};
 use cinoc::registry::Parts;
 use cinoc::{Registry, inspect};
@@ -29,15 +30,25 @@ pub struct Args {
     /// Say how the time of an update is spent on operations, instead of the timings above.
     #[arg(long)]
     operations: bool,
+    /// Print the seconds of each shard of each update instead, a JSON object per update. Sizes are those of --preset.
+    #[arg(long, conflicts_with = "operations")]
+    shards: bool,
     /// Print one JSON object.
     #[arg(long)]
     json: bool,
 }
 
 impl Args {
+    /// Whether it is done by all ranks of a job together.
+    pub fn spread(&self) -> bool {
+        self.shards
+    }
+
     /// Runs the command. Sizes are the paper's unless changed, so that timings can be compared.
     pub fn run(mut self, registry: &Registry) -> Result<()> {
-        self.settings.preset = super::PresetName::Paper;
+        if !self.shards {
+            self.settings.preset = super::PresetName::Paper;
+        }
         let config = self.settings.config(registry)?;
         let mut parts = registry.parts(&config)?;
         parts.train.batch = self.batch.unwrap_or(parts.train.batch);
@@ -49,6 +60,9 @@ impl Args {
         }
         if [self.batch, self.ticks, self.agents].contains(&Some(0)) {
             bail!("--batch, --ticks and --agents must be 1 or more");
+        }
+        if self.shards {
+            return shards(parts, self.threads, self.updates.max(1));
         }
         if self.operations {
             return operations(parts, self.threads, self.updates.max(1), self.json);
@@ -88,6 +102,19 @@ impl Args {
         }
         Ok(())
     }
+}
+
+/// Prints how long each shard took.
+fn shards(parts: Parts, threads: usize, updates: usize) -> Result<()> {
+    let (name, batch) = (parts.problem.name.clone(), parts.train.batch);
+    let inspect::Shards { parameters, updates } = inspect::shards(parts, ranks::threads(threads)?, updates)?;
+    for (seconds, shards) in updates {
+        say!(
+            "{}",
+            serde_json::json!({"problem": name, "batch": batch, "parameters": parameters, "seconds": seconds, "shards": shards})
+        )?;
+    }
+    Ok(())
 }
 
 /// Prints how the time of an update is spent.

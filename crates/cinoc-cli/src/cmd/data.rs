@@ -1,14 +1,14 @@
 //! `cinoc data`
 
 use super::Settings;
-use crate::out::say;
+use crate::out::{say, terminal};
 use anyhow::{Result, bail};
 use cinoc::attractor::{Attractor, USES};
 use cinoc::disk::cache;
 use cinoc::random::Use;
+use cinoc::ranks::Ranks;
 use cinoc::{Problem, Real, Registry};
 use indicatif::{ProgressBar, ProgressStyle};
-use std::io::IsTerminal;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -60,11 +60,19 @@ impl Args {
     }
 }
 
-/// Makes sets that are about to be needed, and shows how far it is.
-pub fn prepare(problem: &Problem, uses: &[Use], seed: u64) {
-    if let Some(attractor) = problem.task.attractor() {
-        uses.iter().for_each(|purpose| drop(made(attractor, *purpose, seed)));
+/// Makes sets that are about to be needed, and shows how far it is. The first rank makes them for all; the others read them from the disk, or
+/// make them once more where it is not the same disk.
+pub fn prepare(problem: &Problem, uses: &[Use], seed: u64, ranks: &dyn Ranks) -> Result<()> {
+    let Some(attractor) = problem.task.attractor() else { return Ok(()) };
+    let make = || uses.iter().for_each(|purpose| drop(made(attractor, *purpose, seed)));
+    if ranks.first() {
+        make();
     }
+    ranks.gather(&[])?;
+    if !ranks.first() {
+        make();
+    }
+    Ok(())
 }
 
 /// Refuses more held-out instances than there are states for, unless they start from fields of one's own.
@@ -90,7 +98,7 @@ fn made(attractor: &Attractor, purpose: Use, seed: u64) -> Arc<[Real]> {
     let style = ProgressStyle::with_template("{bar:30} {percent} % of {msg}  {elapsed} gone, {eta} to go")
         .expect("a valid template")
         .progress_chars("━━╌");
-    let bar = if std::io::stderr().is_terminal() { ProgressBar::new(1000).with_style(style) } else { ProgressBar::hidden() };
+    let bar = if terminal() { ProgressBar::new(1000).with_style(style) } else { ProgressBar::hidden() };
     bar.set_message(format!("{} states for {}", attractor.size(purpose), title(purpose)));
     let states = attractor.make(purpose, seed, &|share| bar.set_position((1000.0 * share) as u64));
     bar.finish_and_clear();

@@ -1,13 +1,12 @@
 //! `cinoc eval`
 
 use super::{Instances, data, optimum, short};
-use crate::library;
 use crate::out::{note, program, say};
+use crate::{library, ranks};
 use anyhow::{Result, bail};
 use cinoc::Registry;
 use cinoc::evaluate::{Report, Request, report};
 use cinoc::random::Use;
-use cinoc::threads::Threads;
 use serde_json::Value;
 
 /// Arguments of `cinoc eval`.
@@ -27,7 +26,7 @@ pub struct Args {
     /// Change a setting of the problem, for example --set physics.ticks=600. May be repeated.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     set: Vec<String>,
-    /// Threads to use; 0 takes all cores.
+    /// Threads to use; 0 takes all cores, which ranks on the same cores share evenly. The result does not depend on it.
     #[arg(long, default_value_t = 0)]
     threads: usize,
     /// Also search for the best actions there are for the first N instances, 8 unless told otherwise, and say how near the policy comes: its
@@ -52,8 +51,8 @@ impl Args {
         let instances = self.count.unwrap_or(problem.task.instances());
         data::enough(&problem, instances, self.instances.start.is_some())?;
         let request = self.instances.request(&problem, 1, instances)?;
-        let threads = Threads::new(self.threads)?;
-        data::prepare(&problem, &[Use::Test], request.seed);
+        let threads = ranks::threads(self.threads)?;
+        data::prepare(&problem, &[Use::Test], request.seed, threads.ranks())?;
         let counts = if self.agents.is_empty() { vec![problem.agents] } else { self.agents.clone() };
         // The first measure is the score; a problem may report more.
         let others = &problem.task.measures()[1..];

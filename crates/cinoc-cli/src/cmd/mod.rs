@@ -4,16 +4,19 @@ pub mod bench;
 pub mod check;
 pub mod data;
 pub mod eval;
+mod lines;
 pub mod list;
 pub mod optimum;
 pub mod scale;
 pub mod show;
+pub mod study;
 pub mod train;
 pub mod verify;
 
 use crate::arrays;
 use anyhow::{Result, bail};
 use cinoc::evaluate::Request;
+use cinoc::place::Places;
 use cinoc::problem::Preset;
 use cinoc::settings::Overlay;
 use cinoc::{Config, Problem, Registry};
@@ -87,6 +90,9 @@ pub struct Instances {
     /// When they die, as a share of the time up to the moment of the score: 0 at the start, 0.5 halfway.
     #[arg(long, default_value_t = 0.5, value_name = "SHARE")]
     pub fail_at: f64,
+    /// Where agents start; random places depend on the seed and the instance.
+    #[arg(long, value_enum, default_value = "lattice")]
+    pub places: PlacesName,
     /// Start from fields of your own: a .npy file of the shape of the grid, or of several such fields along a first axis. In the plane
     /// also a .png: its grey levels, black 0 and white 1, stretched over the domain.
     #[arg(long, value_name = "FILE")]
@@ -94,6 +100,27 @@ pub struct Instances {
     /// Drive towards fields of your own, likewise.
     #[arg(long, value_name = "FILE")]
     pub target: Option<PathBuf>,
+}
+
+/// Where agents start.
+#[derive(Clone, Copy, clap::ValueEnum)]
+pub enum PlacesName {
+    /// At their regular places.
+    Lattice,
+    /// Anywhere, each by itself.
+    Random,
+    /// Drawn together into a part of the domain, and shaken.
+    Clustered,
+}
+
+impl From<PlacesName> for Places {
+    fn from(name: PlacesName) -> Self {
+        match name {
+            PlacesName::Lattice => Self::Lattice,
+            PlacesName::Random => Self::Random,
+            PlacesName::Clustered => Self::Clustered,
+        }
+    }
 }
 
 /// The seed that the published tables are made with.
@@ -116,6 +143,7 @@ impl Instances {
         Ok(Request {
             fail: self.fail,
             fail_at: self.fail_at,
+            places: self.places.into(),
             starts: fields(&self.start)?,
             targets: fields(&self.target)?,
             ..Request::test(agents, instances, self.seed)

@@ -7,16 +7,16 @@ mod screen;
 
 use super::train::Stopped;
 use super::{Instances, PresetName, Settings, data};
-use crate::library;
 use crate::out::say;
+use crate::{library, ranks};
 use anyhow::{Result, bail};
 use cinoc::evaluate::Request;
 use cinoc::optimum::{Goal, Horizon, Record, Search, recede, search};
 use cinoc::policy::Policy;
 use cinoc::random::Use;
+use cinoc::ranks::Ranks;
 use cinoc::settings::Overlay;
 use cinoc::tape::Params;
-use cinoc::threads::Threads;
 use cinoc::{Problem, Registry};
 use file::Results;
 use screen::Screen;
@@ -62,7 +62,7 @@ pub struct Args {
     /// Change a setting of the problem, for example --set swarm.u_limit=1. May be repeated.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     set: Vec<String>,
-    /// Threads to use; 0 takes all cores. The result does not depend on it.
+    /// Threads to use; 0 takes all cores, which ranks on the same cores share evenly. The result does not depend on it.
     #[arg(long, default_value_t = 0)]
     threads: usize,
     /// Keep what is found for each instance in this file, a JSON line each. The same command again goes on with those that are missing.
@@ -104,11 +104,11 @@ impl Args {
         let problem = &question.problem;
         let request = self.instances.request(problem, self.agents.unwrap_or(problem.agents), self.count)?;
         data::enough(problem, self.count, self.instances.start.is_some())?;
-        let threads = Threads::new(self.threads)?;
-        data::prepare(problem, &[Use::Test], request.seed);
+        let threads = ranks::threads(self.threads)?;
+        data::prepare(problem, &[Use::Test], request.seed, threads.ranks())?;
         if let Some(ahead) = self.horizon {
             let horizon = Horizon { ahead, every: self.every.min(ahead), iterations: self.iterations.unwrap_or(50) };
-            let (mut results, receded) = self.gather(&question, &request, |missing, screen| {
+            let (mut results, receded) = self.gather(&question, &request, threads.ranks(), |missing, screen| {
                 Ok(recede(problem, &request, missing, &horizon, &threads, screen)?)
             })?;
             let summary = report::of_receded(&receded);
@@ -117,7 +117,7 @@ impl Args {
         }
         let how = self.search();
         let policy = question.policy.as_ref().map(|(policy, params)| (&**policy, params));
-        let (mut results, found) = self.gather(&question, &request, |missing, screen| {
+        let (mut results, found) = self.gather(&question, &request, threads.ranks(), |missing, screen| {
             Ok(search(problem, policy, &request, missing, &how, &threads, screen)?)
         })?;
         let summary = report::of_found(&found);
@@ -130,9 +130,11 @@ impl Args {
         &self,
         question: &Question,
         request: &Request,
+        ranks: &dyn Ranks,
         work: impl FnOnce(&[usize], &Screen<T>) -> Result<()>,
     ) -> Result<(Results<T>, Vec<T>)> {
-        let mut results = Results::open(self.out.as_deref(), self.header(question, request))?;
+        let out = self.out.as_deref().filter(|_| ranks.first());
+        let mut results = Results::open(out, self.header(question, request))?.shared(ranks)?;
         let missing: Vec<usize> = (0..self.count).filter(|i| !results.has(*i)).collect();
         if !missing.is_empty() {
             let with = self.actions.then(|| (question.problem.clone(), request.clone()));
@@ -186,7 +188,7 @@ impl Args {
         let (Instances { start, target, .. }, how) = (&self.instances, self.search());
         json!({
             "problem": question.problem.name, "model": self.what, "agents": request.agents, "seed": request.seed, "fail": request.fail,
-            "fail_at": request.fail_at, "start": start, "target": target, "for": how.goal, "iterations": self.iterations,
+            "fail_at": request.fail_at, "places": request.places, "start": start, "target": target, "for": how.goal, "iterations": self.iterations,
             "tolerance": how.tolerance, "horizon": self.horizon, "every": self.horizon.map(|_| self.every), "actions": self.actions,
             "settings": question.settings,
         })

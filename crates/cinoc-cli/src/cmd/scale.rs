@@ -4,7 +4,8 @@ use super::{Settings, least, median};
 use crate::draw::{self, Growth};
 use crate::out::say;
 use anyhow::{Result, bail};
-use cinoc::scaling::{Line, tick_times};
+use cinoc::scaling::{Line, Ticks, ticks};
+use cinoc::threads::Threads;
 use cinoc::{Config, Registry};
 use std::path::PathBuf;
 
@@ -13,8 +14,11 @@ const HELD: &str =
     "What is held: the width of a push (swarm.sigma) and the window of an agent (observe.window) keep their size in cells
 of the grid, so that an agent touches as many nodes on every grid. The distance within which agents mind each other
 (cost.radius) goes with 1/√agents, so that each has as many neighbours in every swarm. The work of a tick is then
-agents × cells touched + nodes. Agents stand at random places, their policy is not trained.
-One instance, one thread, no gradient; time spent waiting for a processor is not counted (on Linux).";
+agents × cells touched + nodes. With --areas the domain grows instead: its edge is so many times as long, with as many nodes and
+agents per area, and nothing else changes. Agents stand at random places, their policy is not trained.
+One instance, no gradient; with several threads these work inside of it. Time spent waiting for a processor is not counted
+(on Linux, with one thread). Memory is that of the environment: the episode, what was recorded of a tick, and working space;
+the peak is that of the process (on Linux), building included.";
 
 /// Arguments of `cinoc scale`.
 #[derive(clap::Args)]
@@ -22,19 +26,28 @@ One instance, one thread, no gradient; time spent waiting for a processor is not
 pub struct Args {
     #[command(flatten)]
     settings: Settings,
-    /// Numbers of agents to time.
-    #[arg(long, value_delimiter = ',', value_name = "LIST", default_value = "100,300,1000,3000,10000,30000,100000")]
+    /// Numbers of agents to time [default: 100 to 100,000, unless there are other sizes].
+    #[arg(long, value_delimiter = ',', value_name = "LIST")]
     agents: Vec<usize>,
     /// Nodes along each axis while the number of agents grows.
     #[arg(long, value_name = "NODES", default_value_t = 512)]
     fixed_grid: usize,
-    /// Grids to time, by their nodes along each axis.
-    #[arg(long, value_delimiter = ',', value_name = "LIST", default_value = "32,64,128,256,512,1024")]
+    /// Grids to time, by their nodes along each axis [default: 32 to 1024, unless there are other sizes].
+    #[arg(long, value_delimiter = ',', value_name = "LIST")]
     grids: Vec<usize>,
     /// Number of agents while the grid grows.
     #[arg(long, value_name = "AGENTS", default_value_t = 1000)]
     fixed_agents: usize,
-    /// Draw both as .png or .svg.
+    /// Domains to time, by how many times as long each axis is: agents and nodes per area are held.
+    #[arg(long, value_delimiter = ',', value_name = "LIST")]
+    areas: Vec<usize>,
+    /// Threads; 0: as many as there are cores.
+    #[arg(long, default_value_t = 1)]
+    threads: usize,
+    /// Where the time of a tick goes, by operation.
+    #[arg(long)]
+    operations: bool,
+    /// Draw all as .png or .svg.
     #[arg(short, long = "out", value_name = "FILE")]
     out: Option<PathBuf>,
     /// Print one JSON object per size, a line each.
@@ -47,26 +60,54 @@ pub struct Args {
 enum Sweep {
     Agents,
     Grid,
+    Area,
 }
 
 /// One size and its ticks.
 struct Point {
     agents: usize,
     grid: usize,
+    threads: usize,
     config: Config,
-    ms: Vec<f64>,
+    ticks: Ticks,
+    /// The most memory of the process meanwhile, in bytes.
+    peak: Option<f64>,
 }
 
 impl Point {
-    fn measure(registry: &Registry, config: &Config, agents: usize, grid: usize) -> Result<Self> {
-        let config = registry.resize(config, agents, grid)?;
-        let ms = tick_times(registry, &config)?;
-        Ok(Self { agents, grid, config, ms })
+    fn measure(registry: &Registry, config: Config, threads: usize) -> Result<Self> {
+        let number = |key: &str| config.get(key).and_then(|value| value.as_integer()).unwrap_or(0) as usize;
+        let (agents, grid) = (number("swarm.agents"), number("physics.nodes"));
+        forget_peak();
+        let team = Threads::new(threads)?;
+        let threads = team.count();
+        let ticks = ticks(registry, &config, team)?;
+        Ok(Self { agents, grid, threads, config, ticks, peak: peak() })
     }
 
     fn nodes(&self) -> f64 {
         (self.grid * self.grid) as f64
     }
+
+    fn median(&self) -> f64 {
+        median(&self.ticks.ms)
+    }
+
+    fn fastest(&self) -> f64 {
+        least(&self.ticks.ms)
+    }
+}
+
+/// Starts the count of the peak anew, where the system allows it.
+fn forget_peak() {
+    _ = std::fs::write("/proc/self/clear_refs", "5");
+}
+
+/// The most memory that the process had, as Linux counts.
+fn peak() -> Option<f64> {
+    let text = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = text.lines().find(|line| line.starts_with("VmHWM:"))?;
+    Some(line.split_whitespace().nth(1)?.parse::<f64>().ok()? * 1024.0)
 }
 
 impl Sweep {
@@ -79,10 +120,26 @@ impl Sweep {
         if self == Self::Agents { size } else { size * size.log2() }
     }
 
+    fn name(self) -> &'static str {
+        match self {
+            Self::Agents => "agents",
+            Self::Grid => "grid",
+            Self::Area => "area",
+        }
+    }
+
     fn formula(self, line: &Line) -> String {
         let unit = if self == Self::Agents { "M" } else { "N log₂N" };
         format!("{} + {} · {unit}", duration(line.fixed), duration(line.per))
     }
+}
+
+/// Bytes as a short text.
+fn amount(bytes: f64) -> String {
+    let units = [(1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "bytes")];
+    let (unit, name) = units.into_iter().find(|(unit, _)| bytes >= *unit).unwrap_or(units[3]);
+    let value = bytes / unit;
+    format!("{value:.*} {name}", if value < 10.0 { 2 } else { 1 })
 }
 
 /// Milliseconds as a short text.
@@ -96,33 +153,42 @@ fn duration(ms: f64) -> String {
 impl Args {
     /// Runs the command.
     pub fn run(mut self, registry: &Registry) -> Result<()> {
-        for (name, list) in [("--agents", &mut self.agents), ("--grids", &mut self.grids)] {
+        if self.agents.is_empty() && self.grids.is_empty() && self.areas.is_empty() {
+            self.agents = vec![100, 300, 1000, 3000, 10_000, 30_000, 100_000];
+            self.grids = vec![32, 64, 128, 256, 512, 1024];
+        }
+        for (name, list) in [("--agents", &mut self.agents), ("--grids", &mut self.grids), ("--areas", &mut self.areas)] {
             list.sort_unstable();
+            let count = list.len();
             list.dedup();
-            if list.len() < 2 || list[0] == 0 {
-                bail!("{name} needs two or more different numbers above 0, like 100,1000");
+            if list.first() == Some(&0) || list.len() < count {
+                bail!("{name} needs different numbers above 0, like 100,1000");
             }
         }
         let config = self.settings.config(registry)?;
-        let agents = (Sweep::Agents, self.agents.iter().map(|&agents| (agents, self.fixed_grid)).collect::<Vec<_>>());
-        let grids = (Sweep::Grid, self.grids.iter().map(|&grid| (self.fixed_agents, grid)).collect::<Vec<_>>());
         // Better now than after all the smaller ones.
-        for &(agents, grid) in agents.1.iter().chain(&grids.1) {
-            registry.resize(&config, agents, grid)?;
-        }
+        let sized = |agents: usize, grid: usize| registry.resize(&config, agents, grid);
+        let agents = self.agents.iter().map(|&agents| sized(agents, self.fixed_grid)).collect::<Result<Vec<_>, _>>()?;
+        let grids = self.grids.iter().map(|&grid| sized(self.fixed_agents, grid)).collect::<Result<Vec<_>, _>>()?;
+        let areas = self.areas.iter().map(|&times| registry.enlarge(&config, times)).collect::<Result<Vec<_>, _>>()?;
+        let sweeps = [(Sweep::Agents, agents), (Sweep::Grid, grids), (Sweep::Area, areas)];
         let mut growths = Vec::new();
-        for (sweep, sizes) in [agents, grids] {
+        for (sweep, sizes) in sweeps.into_iter().filter(|(_, sizes)| !sizes.is_empty()) {
             let points: Vec<Point> =
-                sizes.into_iter().map(|(agents, grid)| Point::measure(registry, &config, agents, grid)).collect::<Result<_>>()?;
+                sizes.into_iter().map(|config| Point::measure(registry, config, self.threads)).collect::<Result<_>>()?;
             let line = line(sweep, &points);
             match self.json {
-                true => print_json(sweep, &points, &line)?,
+                true => print_json(sweep, &points, &line, self.operations)?,
                 false => print_table(sweep, &points, &line)?,
             }
+            if self.operations && !self.json {
+                points.iter().try_for_each(print_operations)?;
+            }
             growths.push(growth(sweep, &points, &line));
+            growths.push(memory(sweep, &points));
         }
         if let Some(out) = &self.out {
-            draw::draw_growth(&format!("{} · time of one tick", config.problem()), &growths, out)?;
+            draw::draw_growth(&format!("{} · time and memory of one tick", config.problem()), &growths, out)?;
             if !self.json {
                 say!("Drew {}", out.display())?;
             }
@@ -132,13 +198,13 @@ impl Args {
 }
 
 fn line(sweep: Sweep, points: &[Point]) -> Line {
-    let pairs: Vec<_> = points.iter().map(|point| (sweep.work(sweep.size(point)), median(&point.ms))).collect();
+    let pairs: Vec<_> = points.iter().map(|point| (sweep.work(sweep.size(point)), point.median())).collect();
     Line::through(&pairs)
 }
 
 /// The power with which the time grows from each point to the next.
 fn exponents(sweep: Sweep, points: &[Point]) -> Vec<Option<f64>> {
-    let logs: Vec<_> = points.iter().map(|point| (sweep.size(point).ln(), median(&point.ms).ln())).collect();
+    let logs: Vec<_> = points.iter().map(|point| (sweep.size(point).ln(), point.median().ln())).collect();
     let between = logs.windows(2).map(|pair| Some((pair[1].1 - pair[0].1) / (pair[1].0 - pair[0].0)));
     std::iter::once(None).chain(between).collect()
 }
@@ -148,54 +214,101 @@ fn print_table(sweep: Sweep, points: &[Point], line: &Line) -> Result<()> {
     let (head, what) = match sweep {
         Sweep::Agents => (format!("{} on {} × {} nodes", first.config.problem(), first.grid, first.grid), "agents"),
         Sweep::Grid => (format!("{} with {} agents", first.config.problem(), first.agents), "grid"),
+        Sweep::Area => (format!("{} on growing domains", first.config.problem()), "agents, grid"),
     };
-    say!("{head}, one tick:")?;
-    say!("{what:>14} {:>11} {:>11} {:>9} {:>11}", "median", "fastest", "exponent", "fit")?;
+    let threads = if first.threads == 1 { "one thread".to_string() } else { format!("{} threads", first.threads) };
+    say!("{head}, one tick, {threads}:")?;
+    say!("{what:>21} {:>11} {:>11} {:>9} {:>11} {:>11} {:>11}", "median", "fastest", "exponent", "fit", "memory", "peak")?;
     for (point, exponent) in points.iter().zip(exponents(sweep, points)) {
         let size = match sweep {
             Sweep::Agents => point.agents.to_string(),
             Sweep::Grid => format!("{} × {}", point.grid, point.grid),
+            Sweep::Area => format!("{}, {} × {}", point.agents, point.grid, point.grid),
         };
         let exponent = exponent.map_or(String::new(), |exponent| format!("{exponent:.2}"));
         let fit = duration(line.at(sweep.work(sweep.size(point))));
-        let [median, fastest] = [median(&point.ms), least(&point.ms)].map(duration);
-        say!("{size:>14} {median:>11} {fastest:>11} {exponent:>9} {fit:>11}")?;
+        let [median, fastest] = [point.median(), point.fastest()].map(duration);
+        let (memory, peak) = (amount(point.ticks.bytes as f64), point.peak.map_or(String::new(), amount));
+        say!("{size:>21} {median:>11} {fastest:>11} {exponent:>9} {fit:>11} {memory:>11} {peak:>11}")?;
+    }
+    if points.len() < 2 {
+        return say!("");
     }
     let verdict = if line.worst <= 0.2 { "holds" } else { "does not hold" };
     say!("time = {} {verdict} within 20 %: the farthest point is {:.0} % off.\n", sweep.formula(line), 100.0 * line.worst)
 }
 
-fn print_json(sweep: Sweep, points: &[Point], line: &Line) -> Result<()> {
+fn print_operations(point: &Point) -> Result<()> {
+    let known: f64 = point.ticks.operations.iter().map(|(_, ms)| ms).sum();
+    say!("{} agents on {} × {} nodes, {} by operation:", point.agents, point.grid, point.grid, duration(known))?;
+    for (name, ms) in point.ticks.operations.iter().filter(|(_, ms)| *ms > 0.002 * known) {
+        say!("{name:>21} {:>11} {:>5.1} %", duration(*ms), 100.0 * ms / known)?;
+    }
+    say!("")
+}
+
+fn print_json(sweep: Sweep, points: &[Point], line: &Line, operations: bool) -> Result<()> {
     for (point, exponent) in points.iter().zip(exponents(sweep, points)) {
         let config = &point.config;
         let number = |key: &str| config.get(key).and_then(|value| value.as_float());
-        let object = serde_json::json!({
-            "problem": config.problem(), "sweep": if sweep == Sweep::Agents { "agents" } else { "grid" },
-            "agents": point.agents, "grid": [point.grid, point.grid],
-            "ms_median": median(&point.ms), "ms_min": least(&point.ms), "ticks": point.ms.len(), "exponent": exponent,
+        let mut object = serde_json::json!({
+            "problem": config.problem(), "sweep": sweep.name(), "threads": point.threads,
+            "agents": point.agents, "grid": [point.grid, point.grid], "length": number("physics.length"),
+            "ms_median": point.median(), "ms_min": point.fastest(), "ticks": point.ticks.ms.len(), "exponent": exponent,
+            "bytes_environment": point.ticks.bytes, "bytes_peak_of_process": point.peak,
             "ms_fit": line.at(sweep.work(sweep.size(point))), "fit": sweep.formula(line), "fit_worst": line.worst,
             "sigma": number("swarm.sigma"), "window": number("observe.window"), "radius": number("cost.radius"),
             "cinoc": env!("CARGO_PKG_VERSION"),
         });
+        if operations {
+            let each: Vec<_> =
+                point.ticks.operations.iter().map(|(name, ms)| serde_json::json!({"name": name, "ms": ms})).collect();
+            object["operations"] = each.into();
+        }
         say!("{object}")?;
     }
     Ok(())
 }
 
-fn growth(sweep: Sweep, points: &[Point], line: &Line) -> Growth {
-    let first = &points[0];
-    let (title, axis) = match sweep {
+/// What was held while something else grew, and what grew.
+fn held(sweep: Sweep, first: &Point) -> (String, &'static str) {
+    match sweep {
         Sweep::Agents => (format!("on {} × {} nodes", first.grid, first.grid), "agents M"),
         Sweep::Grid => (format!("with {} agents", first.agents), "nodes N"),
-    };
-    let (low, high) = (sweep.size(first).ln(), sweep.size(&points[points.len() - 1]).ln());
-    let along = (0..=64).map(|i| (low + (high - low) * f64::from(i) / 64.0).exp());
+        Sweep::Area => (format!("{:.0} nodes for each agent", first.nodes() / first.agents as f64), "nodes N"),
+    }
+}
+
+/// Sizes from the first to the last.
+fn along(sweep: Sweep, points: &[Point]) -> impl Iterator<Item = f64> {
+    let (low, high) = (sweep.size(&points[0]).ln(), sweep.size(&points[points.len() - 1]).ln());
+    (0..=64).map(move |i| (low + (high - low) * f64::from(i) / 64.0).exp())
+}
+
+fn growth(sweep: Sweep, points: &[Point], line: &Line) -> Growth {
+    let (title, axis) = held(sweep, &points[0]);
     Growth {
         title,
         axis,
         measure: "milliseconds",
-        measured: points.iter().map(|point| (sweep.size(point) as f32, median(&point.ms) as f32)).collect(),
-        fit: along.map(|size| (size as f32, line.at(sweep.work(size)) as f32)).collect(),
+        measured: points.iter().map(|point| (sweep.size(point) as f32, point.median() as f32)).collect(),
+        fit: along(sweep, points).map(|size| (size as f32, line.at(sweep.work(size)) as f32)).collect(),
         formula: sweep.formula(line),
+    }
+}
+
+/// Bytes of the environment.
+fn memory(sweep: Sweep, points: &[Point]) -> Growth {
+    let (title, axis) = held(sweep, &points[0]);
+    let pairs: Vec<_> = points.iter().map(|point| (sweep.size(point), point.ticks.bytes as f64)).collect();
+    let line = Line::through(&pairs);
+    let unit = if sweep == Sweep::Agents { "M" } else { "N" };
+    Growth {
+        title,
+        axis,
+        measure: "megabytes",
+        measured: pairs.iter().map(|(size, bytes)| (*size as f32, (bytes * 1e-6) as f32)).collect(),
+        fit: along(sweep, points).map(|size| (size as f32, (line.at(size) * 1e-6) as f32)).collect(),
+        formula: format!("{} + {} · {unit}", amount(line.fixed), amount(line.per)),
     }
 }

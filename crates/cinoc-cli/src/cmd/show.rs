@@ -11,6 +11,7 @@ use anyhow::{Result, bail};
 use cinoc::Registry;
 use cinoc::policy::Idle;
 use cinoc::random::Use;
+use cinoc::ranks::Alone;
 use cinoc::settings::Overlay;
 use cinoc::trace::trace;
 use episode::episode;
@@ -60,7 +61,7 @@ impl Args {
             bail!("--agents must be 1 or more");
         }
         let request = self.instances.request(&problem, agents, 1)?;
-        data::prepare(&problem, &[Use::Test], request.seed);
+        data::prepare(&problem, &[Use::Test], request.seed, &Alone)?;
         let before = self.before.unwrap_or(if problem.task.reading().has_target { 0 } else { problem.ticks / 4 });
         if before > 100 * problem.ticks {
             bail!("--before cannot be {before}; it must be at most a hundred episodes, {} ticks", 100 * problem.ticks);

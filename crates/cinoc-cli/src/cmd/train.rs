@@ -4,18 +4,16 @@ mod screen;
 
 use super::{PresetName, Settings, data, short};
 use crate::out::{note, program, say};
+use crate::{ranks, stop};
 use anyhow::{Result, anyhow, bail};
 use cinoc::random::Use;
 use cinoc::run::{LAST, MODEL, Origin, Run, Saved};
 use cinoc::settings::Overlay;
-use cinoc::threads::Threads;
 use cinoc::{Config, Error, Registry};
 use clap::ValueEnum;
 use screen::Screen;
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 /// Arguments of `cinoc train`.
@@ -43,7 +41,7 @@ pub struct Args {
     /// divergence for instance.
     #[arg(long)]
     resume: bool,
-    /// Threads to use; 0 takes all cores. The result does not depend on it.
+    /// Threads to use; 0 takes all cores, which ranks on the same cores share evenly. The result does not depend on it.
     #[arg(long, default_value_t = 0)]
     threads: usize,
     /// Print one JSON line at the end.
@@ -68,20 +66,15 @@ impl Args {
     pub fn run(self, registry: &Registry) -> Result<()> {
         let mut run = self.open(registry)?;
         run.notices.iter().for_each(|notice| note!("{}: {notice}", program()));
-        data::prepare(&run.trainer.problem, &[Use::Training, Use::Validation], run.trainer.seed);
-        let stop = Arc::new(AtomicBool::new(false));
-        let flag = stop.clone();
-        // Ctrl-C asks for a stop after the update at hand; a second one is for the impatient.
-        ctrlc::set_handler(move || {
-            if flag.swap(true, Ordering::Relaxed) {
-                std::process::exit(130);
-            }
-        })?;
+        data::prepare(&run.trainer.problem, &[Use::Training, Use::Validation], run.trainer.seed, run.trainer.ranks())?;
+        // From here on a signal asks for a stop after the update at hand.
+        stop::listen()?;
         let again = format!("{} train {} --resume --out {}", program(), run.config.problem(), quoted(&run.folder));
         let started = Instant::now();
         let mut screen = Screen::new(run.trainer.train.updates, run.trainer.update);
         while !run.trainer.finished() {
-            if stop.load(Ordering::Relaxed) {
+            // A signal may have reached some ranks only; all stop after the same update.
+            if run.trainer.ranks().any(stop::asked())? {
                 run.close()?;
                 screen.end();
                 return Err(
@@ -97,7 +90,7 @@ impl Args {
 
     /// The run, started or resumed.
     fn open(&self, registry: &Registry) -> Result<Run> {
-        let threads = Threads::new(self.threads)?;
+        let threads = ranks::threads(self.threads)?;
         if !self.resume {
             let preset = self.preset.unwrap_or(PresetName::Tuned);
             let config = self.settings(preset).config(registry)?;
@@ -111,7 +104,7 @@ impl Args {
             if self.file() { Some(self.settings(self.preset.unwrap_or(PresetName::Tuned)).config(registry)?) } else { None };
         let problem = whole.as_ref().map(Config::problem).or(self.problem.as_deref());
         let folder = self.folder(problem)?;
-        let saved = Saved::open(registry, &folder)?;
+        let saved = Saved::open(registry, &folder, threads)?;
         let config = match whole {
             Some(config) => config,
             None => self.wanted(registry, &saved, &folder)?,
@@ -120,7 +113,7 @@ impl Args {
         if let Some(asked) = self.seed.map(|seed| seed.to_string()).filter(|asked| *asked != seed) {
             return Err(Error::ResumeOther { path: folder, key: "seed".into(), was: seed, asked }.into());
         }
-        Ok(saved.resume(registry, config, threads)?)
+        Ok(saved.resume(registry, config)?)
     }
 
     /// The settings that a saved run should go on with: its own, with the changes of the command line.

@@ -14,6 +14,9 @@ pub const CONTROLLED: RGBColor = RGBColor(0, 114, 178);
 pub const EFFORT: RGBColor = RGBColor(213, 94, 0);
 /// Speed of the agents (Okabe-Ito green).
 pub const SPEED: RGBColor = RGBColor(0, 158, 115);
+/// Lines that stand for nothing in particular: Okabe and Ito's colours.
+pub const LINES: [RGBColor; 7] =
+    [CONTROLLED, EFFORT, SPEED, RGBColor(204, 121, 167), RGBColor(86, 180, 233), RGBColor(230, 159, 0), RGBColor(90, 90, 90)];
 /// Values that are not finite.
 pub const MISSING: RGBColor = RGBColor(200, 200, 200);
 /// Agents that are dead.

@@ -1,6 +1,7 @@
 //! Figures and animations of controlled episodes: PNG, SVG and GIF without external programs.
 
 mod axis;
+mod bands;
 mod check;
 mod colour;
 mod contour;
@@ -26,6 +27,7 @@ mod vector;
 #[cfg(test)]
 mod tests;
 
+pub use bands::{Band, BandLine, BandPoint};
 pub use cinoc::task::Reading;
 pub use episode::{Clock, Episode, Episode1d, Episode2d, Scene};
 pub use growth::Growth;
@@ -74,6 +76,15 @@ pub fn draw_growth(title: &str, growths: &[Growth], path: &Path) -> Result<()> {
     font::register()?;
     match extension(path).as_str() {
         "png" | "svg" => save(growth::size(growths), path, |surface| growth::draw(surface, title, growths)),
+        _ => bail!("cannot draw {}: the extension must be .png or .svg", path.display()),
+    }
+}
+
+/// Draws lines with bands into a `.png` or `.svg` file.
+pub fn draw_bands(title: &str, bands: &[Band], path: &Path) -> Result<()> {
+    font::register()?;
+    match extension(path).as_str() {
+        "png" | "svg" => save(bands::size(bands), path, |surface| bands::draw(surface, title, bands)),
         _ => bail!("cannot draw {}: the extension must be .png or .svg", path.display()),
     }
 }

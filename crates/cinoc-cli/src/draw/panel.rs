@@ -183,6 +183,13 @@ pub fn legend_row(surface: &mut dyn Surface, frame: Frame, text: f32, entries: &
     }
 }
 
+/// Draws a legend as a column whose upper left corner is at a place.
+pub fn legend_column(surface: &mut dyn Surface, (x, y): Point, text: f32, entries: &[Entry<'_>]) {
+    for (row, entry) in entries.iter().enumerate() {
+        legend_entry(surface, (x, y + 1.35 * row as f32 * text), text, entry);
+    }
+}
+
 fn legend_entry(surface: &mut dyn Surface, (x, y): Point, text: f32, entry: &Entry<'_>) {
     let sample = [(x, y), (x + 1.8 * text, y)];
     let (thick, ink) = (text / 8.0, entry.ink.to_rgba());

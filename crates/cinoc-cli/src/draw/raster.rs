@@ -81,6 +81,19 @@ impl Surface for Raster {
         }
     }
 
+    fn band(&mut self, upper: &[Point], lower: &[Point], ink: RGBAColor) {
+        for (from, to) in upper.windows(2).zip(lower.windows(2)) {
+            let (left, right) = (from[0].0, from[1].0);
+            let height = |ends: &[Point], x: f32| ends[0].1 + (x - left) / (right - left) * (ends[1].1 - ends[0].1);
+            for column in left.round() as i32..right.round() as i32 {
+                let x = (column as f32 + 0.5).clamp(left, right);
+                for row in height(from, x).round() as i32..height(to, x).round() as i32 {
+                    self.paint(column, row, ink, 1.0);
+                }
+            }
+        }
+    }
+
     fn disc(&mut self, centre: Point, radius: f32, ink: RGBAColor) {
         let Some([x0, y0, x1, y1]) = bounds(&[centre], radius + 1.0) else { return };
         for y in y0..=y1 {

@@ -85,6 +85,8 @@ pub trait Surface {
     fn rect(&mut self, frame: Frame, ink: RGBAColor);
     /// Draws a line through `points`, evenly inked even where it crosses itself.
     fn stroke(&mut self, points: &[Point], width: f32, ink: RGBAColor);
+    /// Fills what is between two lines over the same horizontal places, from left to right.
+    fn band(&mut self, upper: &[Point], lower: &[Point], ink: RGBAColor);
     /// Fills a disc.
     fn disc(&mut self, centre: Point, radius: f32, ink: RGBAColor);
     /// Paints a field whose value is given at shares (across, up) of the frame.

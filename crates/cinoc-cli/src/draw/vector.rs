@@ -66,6 +66,12 @@ impl Surface for Vector<'_> {
         self.note(done);
     }
 
+    fn band(&mut self, upper: &[Point], lower: &[Point], ink: RGBAColor) {
+        let around: Vec<_> = upper.iter().chain(lower.iter().rev()).copied().map(fine).collect();
+        let done = self.backend.fill_polygon(around, &ink);
+        self.note(done);
+    }
+
     fn disc(&mut self, centre: Point, radius: f32, ink: RGBAColor) {
         let radius = (radius * FINE).round() as u32;
         let done = self.backend.draw_circle(fine(centre), radius, &ink, true);

@@ -7,7 +7,7 @@ use super::{cinoc, told};
 use crate::arrays::{finite, given, marks, maybe, numbers, numbers_mut, room};
 use crate::fault::{alone, engine, explained, wrong};
 use cinoc::env::EnvState;
-use cinoc::random::Use;
+use cinoc::random::{Rng, Use};
 use cinoc::rollout::Beginning;
 use cinoc::threads::Threads;
 use cinoc::{Config, Real};
@@ -152,7 +152,7 @@ impl Env {
             let mut beginning = match (own(starts), own(targets)) {
                 (Some(start), Some(target)) => {
                     let places = problem.swarm.start(agents);
-                    Beginning { start, target, places, deaths: Vec::new(), noise: indices[i] }
+                    Beginning { start, target, places, deaths: Vec::new(), noise: Rng::seed(seeds[i], stream, indices[i]) }
                 }
                 (start, target) => {
                     let drawn = Beginning::drawn(problem, agents, seeds[i], stream, indices[i] as usize);
@@ -180,7 +180,7 @@ impl Env {
         engine(py, || env.look(out))
     }
 
-    /// Everything there is to see, [instances, width_global].
+    /// Everything there is to see, [instances, width_global]; fields as they are, without the noise of sensors.
     fn observe_global(&self, py: Python<'_>, out: &Bound<'_, PyAny>) -> PyResult<()> {
         let (state, mut out) = (self.state()?, room::<Real>("out", out, &[self.instances, self.width_global])?);
         let (env, out) = (&state.env, numbers_mut(&mut out));
@@ -196,7 +196,7 @@ impl Env {
         })
     }
 
-    /// One tick; actions within [-1, 1] of the limits, [instances, agents, k].
+    /// One tick; actions as parts of the limits, [instances, agents, k], cut to [-1, 1].
     #[pyo3(signature = (actions, out = None))]
     fn step(&self, py: Python<'_>, actions: &Bound<'_, PyAny>, out: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
         let mut state = self.state()?;
@@ -211,7 +211,8 @@ impl Env {
             for (to, from) in physical.chunks_exact_mut(k).zip(actions.chunks_exact(k)) {
                 for c in 0..k {
                     sound &= !from[c].is_nan();
-                    to[c] = from[c] * limits[c];
+                    // A NaN stays one, to be refused; an infinite action is as large as it may be.
+                    to[c] = from[c].clamp(-1.0, 1.0) * limits[c];
                 }
             }
             match &mut seen {

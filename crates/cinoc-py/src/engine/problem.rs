@@ -122,6 +122,12 @@ impl Problem {
         self.inner.swarm.action_width()
     }
 
+    /// Ticks from a decision to what it does.
+    #[getter]
+    fn delay(&self) -> usize {
+        self.inner.swarm.disturbance().delay
+    }
+
     /// The largest magnitude of each number of an action.
     #[getter]
     fn limits(&self) -> Vec<f64> {

@@ -140,6 +140,7 @@ impl Givens<'_> {
         for i in range.clone() {
             let [start, target] = [self.start, self.target].map(|x| &x[i * nodes..][..nodes]);
             rollout.batch.push(start, target, &self.places[i * places..][..places]);
+            rollout.batch.seed(i as u64);
             let deaths = self.deaths.get(i).into_iter().flatten();
             deaths.for_each(|&(tick, agent)| rollout.batch.kill(agent, tick));
         }
@@ -206,6 +207,11 @@ impl Rollout {
         if ticks == 0 || first.saturating_add(ticks) > problem.ticks {
             let text = format!("ticks {first} to {} do not lie in an episode of {}", first.saturating_add(ticks), problem.ticks);
             return Err(wrong(format!("{text}; choose fewer (1 or more), or a problem with a larger physics.ticks")));
+        }
+        if first > 0 && problem.swarm.disturbance().delay > 0 {
+            return Err(wrong(
+                "first is above 0, but with swarm.delay an episode is computed from its start: what is pending would be lost",
+            ));
         }
         let (d, k) = (problem.swarm.dimensions(), problem.swarm.action_width());
         let places = given::<Real>("places", places, &[None, None, Some(d)])?;

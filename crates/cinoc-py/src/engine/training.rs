@@ -51,7 +51,7 @@ impl Place {
 /// The run in a folder goes on, if what is asked for is what it is; with `set`, changes to its own settings, or else with those of `asked`.
 fn resume(folder: &Path, asked: Config, set: Option<&Vec<String>>, seed: Option<u64>, threads: Threads) -> Result<Run, Error> {
     let registry = Registry::builtin();
-    let saved = Saved::open(&registry, folder)?;
+    let saved = Saved::open(&registry, folder, threads)?;
     let other = |key: &str, was: String, asked: String| Error::ResumeOther { path: folder.into(), key: key.into(), was, asked };
     let (config, own) = (&saved.origin.config, saved.origin.seed);
     if config.problem() != asked.problem() {
@@ -64,7 +64,7 @@ fn resume(folder: &Path, asked: Config, set: Option<&Vec<String>>, seed: Option<
         Some(set) => registry.change(config, &Overlay::from_pairs(set)?)?,
         None => asked,
     };
-    saved.resume(&registry, config, threads)
+    saved.resume(&registry, config)
 }
 
 #[pymethods]

@@ -6,8 +6,11 @@ use crate::vector::add;
 use cinoc_pde::Grid;
 use cinoc_tape::kernel::chunk::LANES;
 use cinoc_tape::kernel::math::{exp, sum_pairs};
-use cinoc_tape::kernel::vectorise;
+use cinoc_tape::kernel::order::Order;
+use cinoc_tape::kernel::{crew, vectorise};
 use cinoc_tape::{Cotangents, Inputs, Op, Shape};
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// `f(x) = Σᵢ uᵢ·exp(−|x−ξᵢ|²/2σ²)`, nearest image on a ring; `u` is the first number of each action.
 ///
@@ -32,7 +35,13 @@ struct Axis {
     ring: bool,
     length: Real,
     inverse_length: Real,
+    /// Nodes of a tile along this axis, whole groups of lanes, and how many tiles there are.
+    tile: usize,
+    tiles: usize,
 }
+
+/// Nodes of a tile along x and y, if a bump is not wider: what is summed in one stays in the cache.
+const TILE: [usize; 2] = [128, 512];
 
 /// A bump along one axis, its distances, and the nodes it reaches.
 struct Bump<'a> {
@@ -49,11 +58,17 @@ impl Axis {
         let inverse = 1.0 / (2f64.sqrt() * sigma);
         let mut x: Vec<Real> = grid.positions(axis).iter().map(|&x| x as Real).collect();
         x.resize(x.len().next_multiple_of(LANES), 0.0);
+        let radius = (REACH as f64).sqrt() / inverse;
+        // As wide as a bump with the rest of its groups of lanes, so that it reaches into two tiles at most.
+        let least = (2.0 * radius / grid.spacing(axis)).min(x.len() as f64) as usize + 3 * LANES;
+        let tile = x.len().div_ceil((x.len() / TILE[axis].max(least)).max(1)).next_multiple_of(LANES);
         Self {
             nodes: grid.nodes[axis],
+            tile,
+            tiles: x.len().div_ceil(tile),
             x,
             inverse: inverse as Real,
-            radius: ((REACH as f64).sqrt() / inverse) as Real,
+            radius: radius as Real,
             groups_per_length: (1.0 / (LANES as f64 * grid.spacing(axis))) as Real,
             ring: grid.periodic,
             length: grid.lengths[axis],
@@ -82,10 +97,24 @@ impl Axis {
         if around >= start { [(0, all), (0, 0)] } else { [(0, around), (start, all)] }
     }
 
-    /// The bump of an agent at `xi`.
+    /// The tiles that a bump at `xi` reaches: the first, and another one if there is; none where they are more.
+    fn tiles_of(&self, xi: Real) -> Option<[usize; 2]> {
+        let pieces = self.reach(xi).into_iter().filter(|(from, to)| from < to);
+        let mut ends = pieces.map(|(from, to)| [from / self.tile, (to - 1) / self.tile]);
+        let first = ends.next().unwrap_or([0, 0]);
+        match ends.next() {
+            None => (first[1] <= first[0] + 1).then_some(first),
+            Some(other) => (first[0] == first[1] && other[0] == other[1]).then_some([first[0], other[0]]),
+        }
+    }
+
+    /// The bump of an agent at `xi`, as far as it lies `within` a piece of the axis.
     #[inline(always)]
-    fn bump(&self, xi: Real, bump: &mut Bump) {
+    fn bump(&self, xi: Real, within: &Range<usize>, bump: &mut Bump) {
         bump.near = self.reach(xi);
+        for (from, to) in &mut bump.near {
+            (*from, *to) = ((*from).clamp(within.start, within.end), (*to).clamp(within.start, within.end));
+        }
         for (from, to) in bump.near {
             let (value, distance) = (&mut bump.value[from..to], &mut bump.distance[from..to]);
             let x = &self.x[from..to];
@@ -109,6 +138,84 @@ impl Force2d {
     pub fn new(grid: &Grid, push: &Push) -> Self {
         check(grid, 2, push.sigma);
         Self { axes: [0, 1].map(|axis| Axis::new(grid, axis, push.sigma)), scale: push.scale(2) as Real }
+    }
+
+    fn tiles(&self) -> usize {
+        self.axes[0].tiles * self.axes[1].tiles
+    }
+
+    /// The nodes of a tile, or all, along each axis, in whole groups of lanes.
+    fn tile(&self, tile: Option<usize>) -> [Range<usize>; 2] {
+        let Some(tile) = tile else { return [0, 1].map(|axis| 0..self.axes[axis].x.len()) };
+        let place = [tile / self.axes[1].tiles, tile % self.axes[1].tiles];
+        [0, 1].map(|axis| {
+            let Axis { tile, ref x, .. } = self.axes[axis];
+            place[axis] * tile..((place[axis] + 1) * tile).min(x.len())
+        })
+    }
+
+    /// Four times each agent, in the order of the tiles that its push reaches, and of agents in each; behind them what is not needed. None where
+    /// there is one tile, or a push that reaches into more: then all agents push on all nodes.
+    fn by_tiles<'a>(&self, xi: &[Real], work: &'a mut [Real]) -> Option<Order<'a>> {
+        let count = self.tiles();
+        if count == 1 {
+            return None;
+        }
+        let fits = AtomicBool::new(true);
+        let tile = |item: usize| {
+            let m = item / 4;
+            let [Some(x), Some(y)] = [0, 1].map(|axis| self.axes[axis].tiles_of(xi[2 * m + axis])) else {
+                fits.store(false, Ordering::Relaxed);
+                return count;
+            };
+            // The second tile of an axis may be the first once more.
+            let [other_x, other_y] = [item / 2 % 2, item % 2];
+            let again = other_x == 1 && x[0] == x[1] || other_y == 1 && y[0] == y[1];
+            if again { count } else { x[other_x] * self.axes[1].tiles + y[other_y] }
+        };
+        let order = Order::new(2 * xi.len(), count + 1, tile, work);
+        fits.load(Ordering::Relaxed).then_some(order)
+    }
+
+    /// Sums the pushes of all agents, or of those of a tile, on some nodes.
+    fn push(
+        &self,
+        actions: &[Real],
+        xi: &[Real],
+        tile: Option<(&Order, usize)>,
+        [rows, columns]: [&Range<usize>; 2],
+        field: &mut [Real],
+        [mut along_x, mut along_y]: [Bump; 2],
+    ) {
+        let (agents, nx, width) = (xi.len() / 2, self.axes[0].nodes, columns.len());
+        let k = actions.len() / agents;
+        let places = tile.map_or(0..agents, |(order, tile)| order.first(tile)..order.first(tile + 1));
+        vectorise(
+            #[inline(always)]
+            || {
+                field.fill(0.0);
+                for place in places {
+                    let m = match tile {
+                        Some((order, _)) => order.get(place) / 4,
+                        None => place,
+                    };
+                    let u = self.scale * actions[m * k];
+                    self.axes[0].bump(xi[2 * m], rows, &mut along_x);
+                    self.axes[1].bump(xi[2 * m + 1], columns, &mut along_y);
+                    for (first, last) in along_x.near {
+                        for i in first..last.min(nx) {
+                            if along_x.value[i] == 0.0 {
+                                continue;
+                            }
+                            let (row, factor) = (&mut field[(i - rows.start) * width..][..width], u * along_x.value[i]);
+                            for (from, to) in along_y.near {
+                                add(&mut row[from - columns.start..], &along_y.value[from..to], factor);
+                            }
+                        }
+                    }
+                }
+            },
+        );
     }
 
     /// A field with padded rows, a bump along each axis, and two rows.
@@ -135,41 +242,33 @@ impl Op for Force2d {
 
     fn scratch(&self, x: &[Shape]) -> usize {
         let [nx, ny] = [0, 1].map(|axis| self.axes[axis].x.len());
-        self.axes[0].nodes * ny + 2 * nx + 4 * ny + 3 * x[1].rows()
+        let back = self.axes[0].nodes * ny + 2 * nx + 4 * ny + 3 * x[1].rows();
+        back.max(Order::work(4 * x[1].sizes()[1], self.tiles() + 1))
     }
 
     fn forward(&self, x: &Inputs, y: &mut [Real], _: &mut [Real], scratch: &mut [Real]) {
         let &[_, agents, k] = x.shape(0).sizes() else { unreachable!() };
         let [nx, ny] = [0, 1].map(|axis| self.axes[axis].nodes);
-        let stride = self.axes[1].x.len();
-        let (field, [mut along_x, mut along_y], _) = self.work(scratch);
-        vectorise(
-            #[inline(always)]
-            || {
-                for (b, y) in y.chunks_exact_mut(nx * ny).enumerate() {
-                    field.fill(0.0);
-                    for m in b * agents..(b + 1) * agents {
-                        let u = self.scale * x[0][m * k];
-                        self.axes[0].bump(x[1][2 * m], &mut along_x);
-                        self.axes[1].bump(x[1][2 * m + 1], &mut along_y);
-                        for (first, last) in along_x.near {
-                            for i in first..last.min(nx) {
-                                if along_x.value[i] == 0.0 {
-                                    continue;
-                                }
-                                let (row, factor) = (&mut field[i * stride..], u * along_x.value[i]);
-                                for (from, to) in along_y.near {
-                                    add(&mut row[from..], &along_y.value[from..to], factor);
-                                }
-                            }
-                        }
+        let instances = x[0].chunks_exact(agents * k).zip(x[1].chunks_exact(2 * agents));
+        for (y, (actions, xi)) in y.chunks_exact_mut(nx * ny).zip(instances) {
+            let order = self.by_tiles(xi, scratch);
+            let tile = if order.is_some() { [0, 1].map(|axis| self.axes[axis].tile) } else { [nx, ny] };
+            crew::share(crew::tiles(y, ny, tile), |t, mut y| {
+                let [rows, columns] = self.tile(order.as_ref().map(|_| t));
+                let width = columns.len();
+                let (sums, bumps) = (rows.len() * width, [0, 1].map(|axis| self.axes[axis].x.len()));
+                crew::room(sums + 2 * bumps[0] + 2 * bumps[1], |room| {
+                    let (field, mut room) = room.split_at_mut(sums);
+                    let mut take = |count: usize| room.split_off_mut(..count).expect("room for bumps");
+                    let bumps = bumps.map(|n| Bump { value: take(n), distance: take(n), near: [(0, 0); 2] });
+                    self.push(actions, xi, order.as_ref().map(|order| (order, t)), [&rows, &columns], field, bumps);
+                    for i in 0..y.rows() {
+                        let to = y.row(i);
+                        to.copy_from_slice(&field[i * width..][..to.len()]);
                     }
-                    for (y, row) in y.chunks_exact_mut(ny).zip(field.chunks_exact(stride)) {
-                        y.copy_from_slice(&row[..ny]);
-                    }
-                }
-            },
-        );
+                });
+            });
+        }
     }
 
     fn vjp(&self, x: &Inputs, _: &[Real], y_bar: &[Real], _: &[Real], bars: &mut Cotangents, scratch: &mut [Real]) {
@@ -187,8 +286,8 @@ impl Op for Force2d {
                         row[..ny].copy_from_slice(y_bar);
                     }
                     for m in b * agents..(b + 1) * agents {
-                        self.axes[0].bump(x[1][2 * m], &mut along_x);
-                        self.axes[1].bump(x[1][2 * m + 1], &mut along_y);
+                        self.axes[0].bump(x[1][2 * m], &(0..self.axes[0].x.len()), &mut along_x);
+                        self.axes[1].bump(x[1][2 * m + 1], &(0..stride), &mut along_y);
                         let mut sums = [0.0; 3];
                         for (from, to) in along_y.near {
                             // Sums over x for each y: of f̄·b and of f̄·b·d.
@@ -231,6 +330,41 @@ impl Op for Force2d {
                     xi_bar[axis] += 2.0 * self.axes[axis].inverse * self.scale * x[0][m * k] * felt[m][1 + axis];
                 }
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::actuate::Kernel;
+    use cinoc_tape::check::noise;
+    use cinoc_tape::{Memory, Tape};
+    use std::sync::Arc;
+
+    /// To the bit, with walls and around a torus, for pushes that reach around corners, and for places that make no sense.
+    #[test]
+    fn tiles_have_the_sums_of_the_whole() {
+        for (periodic, odd) in [(false, false), (true, false), (true, true)] {
+            let grid = Grid::plane([288, 1104], [1.0, 4.0], periodic);
+            let force = Force2d::new(&grid, &Push { sigma: 0.01, kernel: Kernel::Peak });
+            assert_eq!(force.axes.each_ref().map(|axis| axis.tiles), [2, 2]);
+            let mut whole = Force2d::new(&grid, &Push { sigma: 0.01, kernel: Kernel::Peak });
+            for axis in &mut whole.axes {
+                (axis.tile, axis.tiles) = (axis.x.len(), 1);
+            }
+            let mut xi: Vec<Real> = noise(600, 3).iter().enumerate().map(|(i, x)| (0.5 + 0.5 * x) * [1.0, 4.0][i % 2]).collect();
+            xi[..8].copy_from_slice(&[0.0, 0.0, 1.0, 4.0, 0.5, 2.0, 0.001, 3.999]);
+            if odd {
+                xi[8..12].copy_from_slice(&[1e30, -1e30, 7.3, Real::MAX]);
+            }
+            let actions = noise(300, 4);
+            let sum = |force: Force2d| {
+                let tape = Tape::new(Memory::default(), &[]);
+                let (u, xi) = (tape.given([1, 300, 1], &actions), tape.given([1, 300, 2], &xi));
+                tape.record(&Arc::new(force), [u, xi]).value().iter().map(|x| x.to_bits()).collect::<Vec<_>>()
+            };
+            assert!(sum(force) == sum(whole), "periodic {periodic}, odd {odd}");
         }
     }
 }

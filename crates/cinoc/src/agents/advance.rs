@@ -1,6 +1,7 @@
 //! Motion of agents.
 
 use crate::Real;
+use cinoc_tape::kernel::crew;
 use cinoc_tape::{Cotangents, Inputs, Op, Shape};
 
 /// `ξ' = clamp(ξ + Δt·v)` to a box; `v` are the last numbers of each action. Inputs: `ξ [batch, agents, d]`, actions `[batch, agents, k]`.
@@ -14,6 +15,11 @@ impl Advance {
     /// Moves by `dt·v` inside the box.
     pub fn new(dt: Real, low: Vec<Real>, high: Vec<Real>) -> Self {
         Self { dt, low, high }
+    }
+
+    /// The box, from one corner to the other.
+    pub fn home(&self) -> [&[Real]; 2] {
+        [&self.low, &self.high]
     }
 }
 
@@ -30,17 +36,20 @@ impl Op for Advance {
 
     fn forward(&self, x: &Inputs, y: &mut [Real], _: &mut [Real], _: &mut [Real]) {
         let (d, k) = (self.low.len(), x.shape(1).last());
-        for (m, y) in y.chunks_exact_mut(d).enumerate() {
-            for c in 0..d {
-                let moved = x[0][m * d + c] + self.dt * x[1][m * k + k - d + c];
-                // Comparisons that keep NaN, so that an episode that diverged is seen to.
-                y[c] = match moved {
-                    _ if moved < self.low[c] => self.low[c],
-                    _ if moved > self.high[c] => self.high[c],
-                    _ => moved,
-                };
+        crew::rows(y, d, 4 * d, |first, y| {
+            for (m, y) in y.chunks_exact_mut(d).enumerate() {
+                let m = first + m;
+                for c in 0..d {
+                    let moved = x[0][m * d + c] + self.dt * x[1][m * k + k - d + c];
+                    // Comparisons that keep NaN, so that an episode that diverged is seen to.
+                    y[c] = match moved {
+                        _ if moved < self.low[c] => self.low[c],
+                        _ if moved > self.high[c] => self.high[c],
+                        _ => moved,
+                    };
+                }
             }
-        }
+        });
     }
 
     fn vjp(&self, x: &Inputs, _: &[Real], y_bar: &[Real], _: &[Real], bars: &mut Cotangents, _: &mut [Real]) {

@@ -20,8 +20,7 @@ pub struct Around<'a> {
 #[derive(Default)]
 pub struct Looking {
     valid: bool,
-    model: Memory,
-    again: Memory,
+    memory: Memory,
     /// Leaves that differ from tick to tick, in the order of recording.
     leaves: Vec<VarId>,
     /// The view, features of positions, strengths.
@@ -34,26 +33,29 @@ impl Looking {
         self.valid = false;
     }
 
+    /// Bytes of what was recorded.
+    pub fn room(&self) -> usize {
+        self.memory.room()
+    }
+
     /// The view, features of positions, and strengths as limits take them.
     pub fn look(&mut self, problem: &Problem, around: &Around) -> [&[Real]; 3] {
-        let fresh = !self.valid || !self.model.replayable();
+        let fresh = !self.valid || !self.memory.replayable();
         if fresh {
             self.record(problem, around);
         } else {
             let moves = problem.swarm.moves().then_some(around.xi);
             let now = problem.task.timed().then_some(around.now);
             let values = [Some(around.z), moves, Some(around.strength), now].into_iter().flatten();
-            self.again.replay(&self.model, &[], self.leaves.iter().copied().zip(values));
+            self.memory.renew(&[], self.leaves.iter().copied().zip(values));
         }
-        let memory = if fresh { &self.model } else { &self.again };
-        self.seen.expect("a look was recorded").map(|id| memory.value(&[], id))
+        self.seen.expect("a look was recorded").map(|id| self.memory.value(&[], id))
     }
 
     fn record(&mut self, problem: &Problem, around: &Around) {
         let &Around { size, agents, z, target, xi, strength, now } = around;
-        self.again.release();
         self.leaves.clear();
-        let tape = Tape::new(std::mem::take(&mut self.model), &[]).rematerialise(true);
+        let tape = Tape::new(std::mem::take(&mut self.memory), &[]).rematerialise(true);
         {
             let mut leaf = |shape: &[usize], x: &[Real]| {
                 let var = tape.given(shape, x);
@@ -69,7 +71,7 @@ impl Looking {
             let seen = swarm.observe(&Visible { z, target: tape.constant(field, target), xi, strength, now });
             self.seen = Some([seen.patch(), seen.position(), swarm.strength(strength, xi)].map(|var| var.id()));
         }
-        self.model = tape.into_memory();
+        self.memory = tape.into_memory();
         self.valid = true;
     }
 }

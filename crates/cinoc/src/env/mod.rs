@@ -21,6 +21,7 @@
 //! ```
 
 mod contract;
+mod driver;
 mod looking;
 mod shard;
 
@@ -30,9 +31,11 @@ use crate::policy::Policy;
 use crate::rollout::Beginning;
 use crate::sense::Features;
 use crate::threads::Threads;
+use crate::vector::copy;
 use crate::{Error, Problem, Real, memory};
 use cinoc_tape::Params;
-use shard::{Driver, Shard};
+use driver::Driver;
+use shard::Shard;
 use std::sync::Arc;
 
 /// The most instances that are computed together, and the most nodes of theirs: many share the cost of an operation, few stay in the cache.
@@ -79,7 +82,8 @@ impl Env {
         let (nodes, features) = (problem.stepper.grid().count() as f64, problem.swarm.features());
         let seen = features.patch.count() as f64 / if features.shared { agents as f64 } else { 1.0 };
         let [step, once] = problem.stepper.room().map(|numbers| numbers as f64);
-        let each = 12.0 * nodes + step + agents as f64 * (2.0 * seen + 500.0);
+        let waiting = 4.0 * (problem.swarm.disturbance().delay * problem.swarm.action_width()) as f64;
+        let each = 12.0 * nodes + step + agents as f64 * (2.0 * seen + waiting + 500.0);
         let fit = (TOGETHER.1 / problem.stepper.grid().count()).clamp(1, TOGETHER.0);
         let together = fit.min(instances.div_ceil(threads.count()));
         let numbers = instances as f64 * each + instances.div_ceil(together) as f64 * once;
@@ -146,7 +150,7 @@ impl Env {
         }
     }
 
-    /// What agents see, into arrays of the caller: the view, `[instances, agents, p]` (or `[instances, p]` where all agents of an instance share one),
+    /// What agents see, noise of their sensors included, into arrays of the caller: the view, `[instances, agents, p]` (or `[instances, p]` where all agents of an instance share one),
     /// and the features of their positions, `[instances, agents, q]`; sizes as in [`features`](Self::features).
     pub fn observe(&mut self, view: &mut [Real], position: &mut [Real]) {
         let (instances, features) = (self.instances(), self.features());
@@ -195,14 +199,15 @@ impl Env {
             let [view, position, strength] = shard.look(problem);
             for (m, out) in out.chunks_exact_mut(width).enumerate() {
                 let from = if features.shared { m / agents } else { m };
-                out[..seen].copy_from_slice(&view[from * seen..][..seen]);
-                out[seen..seen + known].copy_from_slice(&position[m * known..][..known]);
+                copy(&mut out[..seen], &view[from * seen..]);
+                copy(&mut out[seen..seen + known], &position[m * known..]);
                 out[seen + known] = strength[m];
             }
         });
     }
 
-    /// One tick with given actions, `[instances, agents, k]`, in the units of the actuators. Limits and safety hold for them.
+    /// One tick with given actions, `[instances, agents, k]`, in the units of the actuators. Limits, safety, delay and the noise of
+    /// actuators hold for them.
     pub fn step(&mut self, actions: &[Real]) -> Step<'_> {
         assert_eq!(actions.len(), self.actions(), "actions of all agents");
         let each = actions.len() / self.instances() * self.together;
@@ -255,7 +260,7 @@ impl Env {
         (&self.shards[i / self.together], i % self.together)
     }
 
-    /// The field of an instance.
+    /// The field of an instance, as it is: without the noise of sensors.
     pub fn field(&self, i: usize) -> &[Real] {
         let (shard, i) = self.at(i);
         shard.field(i)
@@ -279,6 +284,12 @@ impl Env {
         shard.action(i)
     }
 
+    /// What the agents of an instance have decided and has yet to act, `[agents, delay·k]`, the oldest first.
+    pub fn pending(&self, i: usize) -> &[Real] {
+        let (shard, i) = self.at(i);
+        shard.pending(i)
+    }
+
     /// Ticks that an instance has made.
     pub fn tick(&self, i: usize) -> usize {
         let (shard, i) = self.at(i);
@@ -300,6 +311,22 @@ impl Env {
     /// Changes the strength of an agent from the next tick on; 0 kills it.
     pub fn set_strength(&mut self, i: usize, agent: usize, strength: Real) {
         self.shards[i / self.together].set_strength(i % self.together, agent, strength);
+    }
+
+    /// What the agents of an instance remember, `[agents, h]`; nothing before the first tick of a policy.
+    pub fn memory(&self, i: usize) -> &[Real] {
+        let (shard, i) = self.at(i);
+        shard.memory(i)
+    }
+
+    /// Changes what the agents of an instance remember, `[agents, h]`, from the next tick on.
+    pub fn set_memory(&mut self, i: usize, memory: &[Real]) {
+        self.shards[i / self.together].set_memory(i % self.together, memory);
+    }
+
+    /// Bytes of the episodes and of what was recorded of them, with its working space.
+    pub fn bytes(&self) -> usize {
+        self.shards.iter().map(Shard::bytes).sum()
     }
 
     /// Everything as it is now.

@@ -1,29 +1,16 @@
 //! A few episodes that are computed together.
 
+use super::driver::Driver;
 use super::looking::{Around, Looking, field_shape};
-use crate::policy::{Declared, Policy};
+use crate::agents::Disturbance;
+use crate::policy::Declared;
 use crate::random::{Rng, Stream};
-use crate::rollout::{Beginning, Decide, Given, Inputs, State, tick};
+use crate::rollout::{Beginning, Decide, Given, Inputs, Noise, State, tick};
 use crate::task::Status;
 use crate::{Problem, Real};
-use cinoc_tape::{Memory, Params, Tape, VarId};
-
-/// Who decides in a tick.
-#[derive(Clone, Copy)]
-pub enum Driver<'a> {
-    Policy(&'a dyn Policy, &'a Params),
-    Actions(&'a [Real]),
-}
-
-impl<'a> Driver<'a> {
-    fn shared(self) -> &'a [Real] {
-        if let Self::Policy(_, params) = self { params.shared() } else { &[] }
-    }
-
-    fn declared(self) -> Declared {
-        if let Self::Policy(policy, _) = self { policy.declared() } else { Declared::default() }
-    }
-}
+use cinoc_tape::kernel::crew;
+use cinoc_tape::{Memory, Tape, VarId};
+use std::ops::Range;
 
 /// Everything that changes while episodes go on.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -33,6 +20,8 @@ pub struct Episodes {
     z: Vec<Real>,
     xi: Vec<Real>,
     previous: Vec<Real>,
+    /// What was decided and has yet to act, the oldest of each agent first.
+    pending: Vec<Real>,
     memory: Vec<Real>,
     strength: Vec<Real>,
     /// Tick and agent, of each instance.
@@ -46,16 +35,22 @@ pub struct Episodes {
     diverged: Vec<bool>,
 }
 
+impl Episodes {
+    /// The seed of noise and the tick to come, of each instance in turn.
+    fn each_noise(&self, mut of: impl FnMut(u64, usize)) {
+        self.noise.iter().zip(&self.ticks).for_each(|(&seed, &tick)| of(seed, tick));
+    }
+}
+
 /// A recorded tick, to be replayed.
 #[derive(Default)]
 struct Recorded {
     valid: bool,
-    model: Memory,
-    again: Memory,
-    /// Leaves that differ from tick to tick, in the order of recording.
-    leaves: Vec<VarId>,
-    /// Field, positions, action, memory after the tick.
-    after: [Option<VarId>; 4],
+    memory: Memory,
+    /// Leaves that differ from tick to tick and their sizes, in the order of recording.
+    leaves: Vec<(VarId, usize)>,
+    /// Field, positions, action, what is pending, memory after the tick.
+    after: [Option<VarId>; 5],
     terms: Vec<VarId>,
 }
 
@@ -69,6 +64,8 @@ pub struct Shard {
     by_policy: Recorded,
     /// What differs from tick to tick, one after the other.
     inputs: Vec<Real>,
+    /// The fields as they are seen, where that is not as they are.
+    seen: Vec<Real>,
     /// Weights of the cost terms at the tick at hand.
     weights: Vec<f64>,
     looking: Looking,
@@ -83,6 +80,7 @@ impl Shard {
             z: vec![0.0; size * nodes],
             xi: vec![0.0; size * agents * swarm.dimensions()],
             previous: vec![0.0; size * agents * swarm.action_width()],
+            pending: vec![0.0; size * agents * swarm.action_width() * swarm.disturbance().delay],
             memory: Vec::new(),
             strength: vec![1.0; size * agents],
             deaths: vec![Vec::new(); size],
@@ -102,6 +100,7 @@ impl Shard {
             by_actions,
             by_policy,
             inputs: Vec::new(),
+            seen: Vec::new(),
             weights: Vec::new(),
             looking: Looking::default(),
         }
@@ -134,6 +133,7 @@ impl Shard {
             x[i * n..(i + 1) * n].fill(value);
         };
         clear(&mut e.previous, 0.0);
+        clear(&mut e.pending, 0.0);
         clear(&mut e.memory, 0.0);
         clear(&mut e.strength, 1.0);
         clear(&mut e.terms, 0.0);
@@ -163,21 +163,26 @@ impl Shard {
             Driver::Policy(..) => &mut self.by_policy,
             Driver::Actions(_) => &mut self.by_actions,
         };
-        let fresh = !recorded.valid || !recorded.model.replayable();
+        let fresh = !recorded.valid || !recorded.memory.replayable();
         if fresh {
             record(recorded, problem, driver, &self.episodes, &self.inputs, self.agents);
         } else {
             replay(recorded, problem, driver, &self.episodes, &self.inputs);
         }
-        let memory = if fresh { &recorded.model } else { &recorded.again };
+        let memory = &recorded.memory;
         let e = &mut self.episodes;
-        for (to, id) in [&mut e.z, &mut e.xi, &mut e.previous, &mut e.memory].into_iter().zip(recorded.after) {
+        let state = [&mut e.z, &mut e.xi, &mut e.previous, &mut e.pending, &mut e.memory];
+        for (to, id) in state.into_iter().zip(recorded.after) {
             let Some(id) = id else { continue };
             let value = memory.value(driver.shared(), id);
             let each = value.len() / e.done.len();
+            if !e.done.contains(&true) {
+                crew::copy(value, to);
+                continue;
+            }
             // What is over stays as it is.
             for (i, _) in e.done.iter().enumerate().filter(|(_, done)| !**done) {
-                to[i * each..][..each].copy_from_slice(&value[i * each..][..each]);
+                crew::copy(&value[i * each..][..each], &mut to[i * each..][..each]);
             }
         }
         let size = e.ticks.len();
@@ -213,6 +218,11 @@ impl Shard {
         if problem.task.timed() {
             self.inputs.extend(e.ticks.iter().map(|&tick| tick as Real));
         }
+        if let Driver::Policy(..) = driver {
+            let nodes = problem.stepper.grid().count();
+            e.each_noise(|seed, tick| problem.swarm.sensor_noise(seed, tick, nodes, &mut self.inputs));
+        }
+        e.each_noise(|seed, tick| problem.swarm.actuator_noise(seed, tick..tick + 1, agents, &mut self.inputs));
         for (&seed, &tick) in e.noise.iter().zip(&e.ticks).filter(|_| declared.noise > 0) {
             let mut rng = Rng::new(seed, Stream::Noise, tick as u64);
             self.inputs.extend((0..agents * declared.noise).map(|_| rng.normal() as Real));
@@ -239,7 +249,9 @@ impl Shard {
         e.cost[i] = self.weights.iter().enumerate().map(|(term, weight)| weight * e.terms[term * size + i] as f64).sum();
         let nodes = e.z.len() / size;
         let z = &e.z[i * nodes..(i + 1) * nodes];
-        let finite = e.cost[i].is_finite() && z.iter().fold(true, |all, z| all & z.is_finite());
+        // How many chunks hold a number that is not finite.
+        let lost = |part: Range<usize>| if z[part].iter().fold(true, |all, z| all & z.is_finite()) { 0.0 } else { 1.0 };
+        let finite = e.cost[i].is_finite() && crew::sum(z.len(), 1, lost) == 0.0;
         e.diverged[i] = !finite;
         e.done[i] = e.ticks[i] == ticks || !finite;
         if finite {
@@ -266,7 +278,13 @@ impl Shard {
             self.inputs.extend(self.episodes.ticks.iter().map(|&tick| tick as Real));
         }
         let e = &self.episodes;
-        let [z, target, xi, strength] = [&e.z, &e.target, &e.xi, &e.strength].map(Vec::as_slice);
+        // The same numbers that a policy is shown.
+        self.seen.clear();
+        let nodes = problem.stepper.grid().count();
+        e.each_noise(|seed, tick| problem.swarm.sensor_noise(seed, tick, nodes, &mut self.seen));
+        self.seen.iter_mut().zip(&e.z).for_each(|(seen, z)| *seen += z);
+        let z = if self.seen.is_empty() { &e.z } else { &self.seen };
+        let [z, target, xi, strength] = [z, &e.target, &e.xi, &e.strength].map(Vec::as_slice);
         let around = Around { size: e.ticks.len(), agents: self.agents, z, target, xi, strength, now: &self.inputs };
         self.looking.look(problem, &around)
     }
@@ -295,6 +313,10 @@ impl Shard {
         self.part(&self.episodes.previous, i)
     }
 
+    pub fn pending(&self, i: usize) -> &[Real] {
+        self.part(&self.episodes.pending, i)
+    }
+
     pub fn strength(&self, i: usize) -> &[Real] {
         self.part(&self.episodes.strength, i)
     }
@@ -311,12 +333,32 @@ impl Shard {
         self.episodes.strength[i * self.agents + agent] = strength;
     }
 
+    pub fn memory(&self, i: usize) -> &[Real] {
+        self.part(&self.episodes.memory, i)
+    }
+
+    pub fn set_memory(&mut self, i: usize, memory: &[Real]) {
+        let (size, all) = (self.size(), &mut self.episodes.memory);
+        all.resize(size * memory.len(), 0.0);
+        all[i * memory.len()..][..memory.len()].copy_from_slice(memory);
+    }
+
+    pub fn bytes(&self) -> usize {
+        let e = &self.episodes;
+        let (fields, agents) =
+            ([&e.start, &e.target, &e.z, &self.seen], [&e.xi, &e.previous, &e.pending, &e.memory, &e.strength]);
+        let numbers = fields.into_iter().chain(agents).chain([&self.inputs]).map(Vec::len);
+        let recorded = self.by_actions.memory.room() + self.by_policy.memory.room() + self.looking.room();
+        numbers.sum::<usize>() * size_of::<Real>() + recorded
+    }
+
     pub fn episodes(&self) -> Episodes {
         self.episodes.clone()
     }
 
     pub fn fits(&self, episodes: &Episodes) -> bool {
-        let sizes = |e: &Episodes| [e.z.len(), e.xi.len(), e.previous.len(), e.strength.len(), e.ticks.len(), e.measures.len()];
+        let agents = |e: &Episodes| [e.xi.len(), e.previous.len(), e.pending.len(), e.strength.len()];
+        let sizes = |e: &Episodes| (e.z.len(), agents(e), e.ticks.len(), e.measures.len());
         sizes(&self.episodes) == sizes(episodes)
     }
 
@@ -330,17 +372,17 @@ impl Shard {
 fn record(recorded: &mut Recorded, problem: &Problem, driver: Driver, e: &Episodes, inputs: &[Real], agents: usize) {
     let (size, declared) = (e.ticks.len(), driver.declared());
     let (d, width) = (problem.swarm.dimensions(), problem.swarm.action_width());
-    recorded.again.release();
+    let Disturbance { sensor, actuator, delay } = problem.swarm.disturbance();
     recorded.leaves.clear();
     recorded.terms.clear();
-    let tape = Tape::new(std::mem::take(&mut recorded.model), driver.shared()).rematerialise(true);
+    let tape = Tape::new(std::mem::take(&mut recorded.memory), driver.shared()).rematerialise(true);
     {
         let (field, rank) = field_shape(problem, size);
         let field = &field[..rank];
         let Recorded { leaves, terms, .. } = &mut *recorded;
         let mut leaf = |shape: &[usize], x: &[Real]| {
             let var = tape.given(shape, x);
-            leaves.push(var.id());
+            leaves.push((var.id(), x.len()));
             var
         };
         let z = leaf(field, &e.z);
@@ -349,6 +391,7 @@ fn record(recorded: &mut Recorded, problem: &Problem, driver: Driver, e: &Episod
             false => tape.constant([size, agents, d], &e.xi),
         };
         let previous = leaf(&[size, agents, width], &e.previous);
+        let pending = (delay > 0).then(|| leaf(&[size, agents, delay * width], &e.pending));
         let memory = (declared.memory > 0).then(|| leaf(&[size, agents, declared.memory], &e.memory));
         let [start, target] = [&e.start, &e.target].map(|x| tape.constant(field, x));
         let mut rest = inputs;
@@ -359,6 +402,11 @@ fn record(recorded: &mut Recorded, problem: &Problem, driver: Driver, e: &Episod
         };
         let strength = next(&[size, agents]);
         let now = problem.task.timed().then(|| next(&[size]));
+        let by_policy = matches!(driver, Driver::Policy(..));
+        let noise = Noise {
+            sensor: (by_policy && sensor > 0.0).then(|| next(field)),
+            actuator: (actuator > 0.0).then(|| next(&[size, agents, width])),
+        };
         let decide = match driver {
             Driver::Policy(policy, params) => Decide::Policy {
                 policy,
@@ -370,27 +418,29 @@ fn record(recorded: &mut Recorded, problem: &Problem, driver: Driver, e: &Episod
             },
             Driver::Actions(_) => Decide::Action(next(&[size, agents, width])),
         };
-        let state = State { z, xi, previous, memory };
-        let after =
-            tick(problem, decide, state, Given { start, target, strength, now, hold: 1 }, &mut |term| terms.push(term.id()));
-        recorded.after = [Some(after.z), Some(after.xi), Some(after.previous), after.memory].map(|var| var.map(|var| var.id()));
+        let state = State { z, xi, previous, pending, memory };
+        let given = Given { start, target, strength, now, hold: 1, noise };
+        let after = tick(problem, decide, state, given, &mut |term| terms.push(term.id()));
+        let after = [Some(after.z), Some(after.xi), Some(after.previous), after.pending, after.memory];
+        recorded.after = after.map(|var| var.map(|var| var.id()));
     }
-    recorded.model = tape.into_memory();
+    recorded.memory = tape.into_memory();
     recorded.valid = true;
 }
 
 /// Computes a recorded tick with other values.
 fn replay(recorded: &mut Recorded, problem: &Problem, driver: Driver, e: &Episodes, inputs: &[Real]) {
-    let Recorded { model, again, leaves, .. } = recorded;
+    let Recorded { memory, leaves, .. } = recorded;
     let moves = problem.swarm.moves().then_some(e.xi.as_slice());
-    let remembered = (!e.memory.is_empty()).then_some(e.memory.as_slice());
-    let state = [Some(e.z.as_slice()), moves, Some(e.previous.as_slice()), remembered].into_iter().flatten();
+    let [pending, remembered] = [&e.pending, &e.memory].map(|x| (!x.is_empty()).then_some(x.as_slice()));
+    let state = [Some(e.z.as_slice()), moves, Some(e.previous.as_slice()), pending, remembered].into_iter().flatten();
     let count = state.clone().count();
     let mut rest = inputs;
-    let others = leaves[count..].iter().map(|&id| {
-        let (values, after) = rest.split_at(model.shape(id).count());
+    let others = leaves[count..].iter().map(|&(id, size)| {
+        let (values, after) = rest.split_at(size);
         rest = after;
         (id, values)
     });
-    again.replay(model, driver.shared(), leaves[..count].iter().copied().zip(state).chain(others));
+    let state = leaves[..count].iter().map(|(id, _)| *id).zip(state);
+    memory.renew(driver.shared(), state.chain(others));
 }

@@ -1,7 +1,7 @@
 //! Neighbours of very many agents, one after the other in memory.
 
-use super::indices::Indices;
 use crate::Real;
+use cinoc_tape::kernel::order::Order;
 use std::ops::Range;
 
 /// Agents sorted into cells so that whoever is within reach of an agent is in one of a few runs of consecutive agents. For sums over very many
@@ -9,13 +9,11 @@ use std::ops::Range;
 pub struct Runs<'a> {
     /// Positions in the order of cells; on a line the first are all zero.
     pub xi: [&'a mut [Real]; 2],
-    /// The number each had before.
-    pub order: Indices<'a>,
+    /// The number each had before, and where the agents of each cell begin.
+    pub order: Order<'a>,
     cells: [usize; 2],
     /// Whether the cells at both ends of the axes are neighbours.
     periodic: bool,
-    /// Where the agents of each cell begin, and the end of the last.
-    first: Indices<'a>,
 }
 
 /// The runs around a cell: a row of cells is one run, or two where it goes around a ring.
@@ -78,7 +76,7 @@ impl Axis {
 impl<'a> Runs<'a> {
     /// Numbers that `work` holds for so many agents.
     pub const fn work(agents: usize) -> usize {
-        4 * agents + 1
+        2 * agents + Order::work(agents, agents)
     }
 
     /// Agents `[.., d]`, on a line or in the plane, in cells at least `reach` wide; `around`: lengths of a domain whose ends are joined.
@@ -105,29 +103,14 @@ impl<'a> Runs<'a> {
         let at = |m: usize, axis: usize| if d == 2 { xi[2 * m + axis] } else { [0.0, xi[m]][axis] };
         let cells = axes.map(|axis| axis.cells);
         let cell = |m: usize| axes[0].cell(at(m, 0)) * cells[1] + axes[1].cell(at(m, 1));
-        let (order, rest) = work.split_at_mut(agents);
-        let (x, rest) = rest.split_at_mut(agents);
+        let (x, rest) = work.split_at_mut(agents);
         let (y, rest) = rest.split_at_mut(agents);
-        let (mut order, mut first) = (Indices::new(order), Indices::new(&mut rest[..=cells[0] * cells[1]]));
-        first.fill(0);
-        for m in 0..agents {
-            let cell = cell(m);
-            first.set(cell, first.get(cell) + 1);
-        }
-        let mut end = 0;
-        for cell in 0..first.len() {
-            end += first.get(cell);
-            first.set(cell, end);
-        }
-        // Filled from behind, each cell's mark ends where the cell begins.
-        for m in (0..agents).rev() {
-            let cell = cell(m);
-            let place = first.get(cell) - 1;
-            first.set(cell, place);
-            order.set(place, m);
+        let order = Order::new(agents, cells[0] * cells[1], cell, rest);
+        for place in 0..agents {
+            let m = order.get(place);
             (x[place], y[place]) = (at(m, 0), at(m, 1));
         }
-        Self { xi: [x, y], order, cells, periodic, first }
+        Self { xi: [x, y], order, cells, periodic }
     }
 
     /// How many cells there are.
@@ -139,7 +122,7 @@ impl<'a> Runs<'a> {
     pub fn around(&self, cell: usize) -> (Range<usize>, Beside) {
         let [nx, ny] = self.cells;
         let (a, b) = (cell / ny, cell % ny);
-        let begin = |a: usize, b: usize| self.first.get(a * ny + b);
+        let begin = |a: usize, b: usize| self.order.first(a * ny + b);
         let mut beside = Beside { runs: [const { 0..0 }; 6], count: 0 };
         let own = begin(a, b)..begin(a, b + 1);
         if !self.periodic {

@@ -1,11 +1,11 @@
 //! Agents that push less where they are many.
 
 use crate::Real;
-use crate::geometry::Runs;
+use crate::geometry::{Runs, cells_of_chunk};
 use cinoc_pde::Grid;
 use cinoc_tape::kernel::chunk::{LANES, load};
 use cinoc_tape::kernel::math::sum_lanes;
-use cinoc_tape::kernel::vectorise;
+use cinoc_tape::kernel::{crew, vectorise};
 use cinoc_tape::{Cotangents, Inputs, Op, Shape};
 
 /// Up to this many agents on a ring or a torus all pairs are looked at; beyond, only those in neighbouring cells. Either way the sums are the
@@ -125,22 +125,26 @@ impl Ways {
 
     fn crowds<const AROUND: bool>(&self, runs: &Runs, lives: &[Real], crowd: &mut [Real]) {
         let [x, y] = [&*runs.xi[0], &*runs.xi[1]];
-        vectorise(
-            #[inline(always)]
-            || {
-                for cell in 0..runs.cells() {
-                    let (own, beside) = runs.around(cell);
-                    for i in own {
-                        let mut sum = 0.0;
-                        for run in beside.runs() {
-                            let run = run.start..run.end;
-                            sum += self.crowd::<AROUND>([x[i], y[i]], [&x[run.clone()], &y[run.clone()], &lives[run]]);
+        let agents = crowd.len();
+        let cells = cells_of_chunk(&runs.order, agents, 9 * agents.div_ceil(runs.cells()) + 32);
+        crew::share(runs.order.scatter(crowd, 1, cells), |part, mut crowd| {
+            vectorise(
+                #[inline(always)]
+                || {
+                    for cell in part * cells..((part + 1) * cells).min(runs.cells()) {
+                        let (own, beside) = runs.around(cell);
+                        for i in own {
+                            let mut sum = 0.0;
+                            for run in beside.runs() {
+                                let run = run.start..run.end;
+                                sum += self.crowd::<AROUND>([x[i], y[i]], [&x[run.clone()], &y[run.clone()], &lives[run]]);
+                            }
+                            crowd.row(i)[0] = sum;
                         }
-                        crowd[runs.order.get(i)] = sum;
                     }
-                }
-            },
-        );
+                },
+            );
+        });
     }
 
     fn pulls<const AROUND: bool>(&self, runs: &Runs, lives: &[Real], bars: &[Real], d: usize, xi_bar: &mut [Real]) {

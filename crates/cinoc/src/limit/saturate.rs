@@ -2,7 +2,7 @@
 
 use crate::Real;
 use cinoc_tape::kernel::math::tanh;
-use cinoc_tape::kernel::vectorise;
+use cinoc_tape::kernel::{crew, vectorise};
 use cinoc_tape::{Cotangents, Inputs, Op, Shape};
 
 /// `limit · tanh(raw)`, one limit per component. Inputs: raw actions `[batch, agents, k]`, strength `[batch, agents]`.
@@ -42,17 +42,19 @@ impl Op for Saturate {
 
     fn forward(&self, x: &Inputs, y: &mut [Real], _: &mut [Real], _: &mut [Real]) {
         let k = self.limits.len();
-        vectorise(
-            #[inline(always)]
-            || {
-                y.iter_mut().zip(&x[0]).for_each(|(y, raw)| *y = tanh(*raw));
-                for (y, strength) in y.chunks_exact_mut(k).zip(&x[1]) {
-                    for c in 0..k {
-                        y[c] *= factor(*strength, c) * self.limits[c];
+        crew::rows(y, k, 8 * k, |first, y| {
+            vectorise(
+                #[inline(always)]
+                || {
+                    y.iter_mut().zip(&x[0][first * k..]).for_each(|(y, raw)| *y = tanh(*raw));
+                    for (y, strength) in y.chunks_exact_mut(k).zip(&x[1][first..]) {
+                        for c in 0..k {
+                            y[c] *= factor(*strength, c) * self.limits[c];
+                        }
                     }
-                }
-            },
-        );
+                },
+            );
+        });
     }
 
     fn vjp(&self, x: &Inputs, y: &[Real], y_bar: &[Real], _: &[Real], bars: &mut Cotangents, _: &mut [Real]) {

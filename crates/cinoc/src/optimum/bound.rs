@@ -68,6 +68,8 @@ impl<'p> Bound<'p> {
         }
         let mut rollout = Rollout::new(self.ticks, 1, false, self.agents);
         rollout.batch.begin(beginning);
+        // Pushes of any strength can undo any noise.
+        rollout.batch.quiet = true;
         let mut fields = Vec::with_capacity(self.ticks);
         rollout.forward(self.problem, Control::Actions(&actions), Wanted::default(), &mut |scene| {
             if scene.tick > 0 {

@@ -148,7 +148,7 @@ fn run(
     }
 }
 
-/// What a policy does in the first `ticks` ticks of each instance, `[ticks, agents, k]`.
+/// What a policy decides in the first `ticks` ticks of each instance, `[ticks, agents, k]`; nothing where it would act only after them.
 fn decided(
     problem: &Problem,
     policy: &dyn Policy,
@@ -162,9 +162,15 @@ fn decided(
     // The whole episode, for policies that are told which share of it is over.
     let mut rollout = Rollout::new(problem.ticks, 1, false, agents);
     beginnings.iter().for_each(|beginning| rollout.batch.begin(beginning));
+    let (batch, delay, mut noise) = (rollout.batch.clone(), problem.swarm.disturbance().delay, Vec::new());
     rollout.forward(problem, Control::Policy(policy, params), Wanted::default(), &mut |scene| {
-        if (1..=ticks).contains(&scene.tick) {
-            scene.action.chunks_exact(each).zip(&mut actions).for_each(|(now, all)| all.extend_from_slice(now));
+        // What is carried out was decided before, and is not what was decided where actuators are noisy.
+        if (1 + delay..=ticks).contains(&scene.tick) {
+            noise.clear();
+            batch.actuator_noise_at(problem, scene.tick - 1..scene.tick, &mut noise);
+            noise.resize(scene.action.len(), 0.0);
+            let decided = scene.action.chunks_exact(each).zip(noise.chunks_exact(each)).zip(&mut actions);
+            decided.for_each(|((now, noise), all)| all.extend(now.iter().zip(noise).map(|(now, noise)| now - noise)));
         }
     });
     // An episode that diverged stops early.

@@ -1,9 +1,11 @@
 //! Receding horizon: at every decision the best actions for some ticks ahead, of which the first are carried out.
 
+use super::room;
+use super::spread::spread;
 use super::{Goal, Lbfgs, Listen, Objective, Record, Rules, State};
-use super::{number, room};
 use crate::env::Env;
 use crate::evaluate::Request;
+use crate::number;
 use crate::rollout::Beginning;
 use crate::threads::Threads;
 use crate::{Error, Problem, Real};
@@ -15,6 +17,7 @@ use std::time::Instant;
 const REVERSIBLE: f64 = 1.5;
 
 /// How a receding horizon decides. What is made small is the cost that policies are trained with, over the ticks ahead as over an episode.
+/// A plan knows what is pending where actions are delayed; it takes fields as they are, and actuators to have no noise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Horizon {
     /// Ticks that are looked ahead; fewer at the end of an episode.
@@ -64,6 +67,10 @@ impl Record for Receded {
     fn actions(&self) -> &[Real] {
         &self.actions
     }
+
+    fn actions_mut(&mut self) -> &mut Vec<Real> {
+        &mut self.actions
+    }
 }
 
 /// Pairs that the search of a decision remembers.
@@ -84,13 +91,12 @@ pub fn recede(
     }
     let ahead = horizon.ahead.min(problem.ticks);
     room::afford(problem, request.agents, ahead, which.len().min(threads.count()), |_| PAIRS)?;
-    let each = |i: usize| {
+    spread(threads, which.len(), listen, |i, listen| {
         if let Some(receded) = one(problem, request, which[i], horizon, listen, 1.0 / which.len() as f64)? {
             listen.found(vec![receded]);
         }
         Ok(())
-    };
-    threads.map(which.len(), each).into_iter().collect()
+    })
 }
 
 /// One instance; none if told to stop.
@@ -127,7 +133,7 @@ fn one(
             deaths: beginning.deaths.iter().map(|(at, agent)| (at.saturating_sub(tick), *agent)).collect(),
             ..beginning.clone()
         };
-        let decided = planner.decide(now, horizon.ahead.min(ticks - tick))?;
+        let decided = planner.decide(now, &env, horizon.ahead.min(ticks - tick))?;
         times.push(since.elapsed().as_secs_f64());
         for action in decided.chunks_exact(k).take(horizon.every) {
             cost += env.step(action).cost[0];
@@ -166,12 +172,12 @@ struct Planner<'p> {
 
 impl Planner<'_> {
     /// The best actions from here for `ahead` ticks.
-    fn decide(&mut self, now: Beginning, ahead: usize) -> Result<Vec<Real>, Error> {
+    fn decide(&mut self, now: Beginning, env: &Env, ahead: usize) -> Result<Vec<Real>, Error> {
         if self.objective.as_ref().is_none_or(|(ticks, _)| *ticks != ahead) {
             self.objective = Some((ahead, Objective::new(self.problem, Goal::Cost, ahead, self.agents, 1)?));
         }
         let Some((_, objective)) = &mut self.objective else { unreachable!("made above") };
-        objective.begin(vec![now]);
+        objective.proceed(now, env.action(0), env.pending(0));
         self.plan.resize(objective.unknowns(), 0.0);
         let rules = Rules { memory: PAIRS, iterations: self.iterations, flat: (5, 1e-5) };
         let mut search = Lbfgs::new(self.plan.clone(), rules);

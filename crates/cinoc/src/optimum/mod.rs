@@ -1,4 +1,5 @@
-//! What is possible: the best actions for each instance by itself, found with gradients through the solver and with all that is to come known.
+//! What is possible: the best actions for each instance by itself, found with gradients through the solver and with all that is to come known,
+//! the noise of actuators too: a search meets the noise that an environment does, and may answer it before it comes.
 //!
 //! No policy that sees a window of the field and decides as it goes can be expected to do as well; how near it comes is its optimality gap.
 
@@ -6,9 +7,9 @@ mod bound;
 mod group;
 mod horizon;
 mod lbfgs;
-mod number;
 mod objective;
 mod room;
+mod spread;
 mod summary;
 
 pub use bound::Bound;
@@ -18,6 +19,8 @@ pub use objective::{Goal, Objective};
 pub use summary::Spread;
 
 use crate::evaluate::{self, Request};
+use crate::number;
+use crate::place::Places;
 use crate::policy::Policy;
 use crate::threads::Threads;
 use crate::{Error, Problem, Real};
@@ -109,6 +112,10 @@ impl Record for Found {
     fn actions(&self) -> &[Real] {
         &self.actions
     }
+
+    fn actions_mut(&mut self) -> &mut Vec<Real> {
+        &mut self.actions
+    }
 }
 
 /// What was found for one instance.
@@ -118,11 +125,14 @@ pub trait Record {
 
     /// The actions, `[ticks, agents, k]`.
     fn actions(&self) -> &[Real];
+
+    /// The same, to be put in place after a journey: they are no part of a record's text.
+    fn actions_mut(&mut self) -> &mut Vec<Real>;
 }
 
-/// What is told while searches go on, from any thread.
+/// What is told while searches go on, from any thread. With several ranks every one is told everything, whoever found it.
 pub trait Listen<T>: Sync {
-    /// Whether to stop; what is not finished then is dropped.
+    /// Whether to stop; what is not finished then is dropped. All ranks stop if one is told to.
     fn stop(&self) -> bool {
         false
     }
@@ -139,7 +149,7 @@ const TOGETHER: (usize, usize) = (4, 1 << 13);
 
 /// Searches for the best actions of the instances `which` of a request; a policy's actions are one of the places where searches begin.
 ///
-/// What is found for an instance does not depend on the others nor on the number of threads.
+/// What is found for an instance does not depend on the others nor on the number of threads and ranks.
 pub fn search(
     problem: &Problem,
     policy: Option<(&dyn Policy, &Params)>,
@@ -149,7 +159,8 @@ pub fn search(
     threads: &Threads,
     listen: &dyn Listen<Found>,
 ) -> Result<(), Error> {
-    let together = (TOGETHER.1 / problem.stepper.grid().count()).clamp(1, TOGETHER.0).min(which.len().div_ceil(threads.count()));
+    let workers = threads.count() * threads.ranks().count();
+    let together = (TOGETHER.1 / problem.stepper.grid().count()).clamp(1, TOGETHER.0).min(which.len().div_ceil(workers));
     let groups: Vec<&[usize]> = which.chunks(together.max(1)).collect();
     let ticks = Objective::ticks_of(problem, search.goal);
     if let Some((policy, _)) = policy {
@@ -159,25 +170,25 @@ pub fn search(
     let at_once = groups.len().min(threads.count()) * together * if policy.is_some() { 3 } else { 2 };
     room::afford(problem, request.agents, ticks, at_once, |unknowns| search.rules(unknowns).memory)?;
     let bound = match (search.goal, which.first()) {
-        (Goal::Score, Some(&first)) => Bound::new(problem, &request.beginning(problem, first), request.agents),
+        // Its responses are those of agents at the same places.
+        (Goal::Score, Some(&first)) if request.places == Places::Lattice => {
+            Bound::new(problem, &request.beginning(problem, first), request.agents)
+        }
         _ => None,
     };
-    threads
-        .map(groups.len(), |g| {
-            if !listen.stop() {
-                let share = groups[g].len() as f64 / which.len() as f64;
-                let progress = |part: f64| listen.advance(part * share);
-                let found = group::search(problem, policy, request, groups[g], search, &|| listen.stop(), &progress)?;
-                if let Some(mut found) = found {
-                    for found in found.iter_mut() {
-                        let begins = || request.beginning(problem, found.instance);
-                        found.bound_unlimited_static = bound.as_ref().map(|bound| bound.of(&begins()));
-                    }
-                    listen.found(found);
+    spread::spread(threads, groups.len(), listen, |g, listen| {
+        if !listen.stop() {
+            let share = groups[g].len() as f64 / which.len() as f64;
+            let progress = |part: f64| listen.advance(part * share);
+            let found = group::search(problem, policy, request, groups[g], search, &|| listen.stop(), &progress)?;
+            if let Some(mut found) = found {
+                for found in found.iter_mut() {
+                    let begins = || request.beginning(problem, found.instance);
+                    found.bound_unlimited_static = bound.as_ref().map(|bound| bound.of(&begins()));
                 }
+                listen.found(found);
             }
-            Ok(())
-        })
-        .into_iter()
-        .collect()
+        }
+        Ok(())
+    })
 }

@@ -33,6 +33,8 @@ pub struct Objective<'p> {
     limits: Vec<f64>,
     rollout: Rollout,
     beginnings: Vec<Beginning>,
+    /// What acted last and what is pending, of a plan that begins on the way.
+    underway: Option<[Vec<Real>; 2]>,
     actions: Vec<Real>,
     /// `z − target` after each tick that counts.
     errors: Vec<Vec<Real>>,
@@ -59,6 +61,7 @@ impl<'p> Objective<'p> {
             limits: problem.swarm.limits().iter().map(|limit| *limit as f64).collect(),
             rollout: Rollout::new(ticks, 1, keep, agents),
             beginnings: Vec::new(),
+            underway: None,
             actions: Vec::new(),
             errors: vec![Vec::new(); ticks + 1],
             totals: Vec::new(),
@@ -83,9 +86,21 @@ impl<'p> Objective<'p> {
         self.fill(0..self.beginnings.len());
     }
 
+    /// The one instance that the next points belong to, on the way, where these actions were the last and these are pending. What is to come is a
+    /// plan: without noise, which nobody knows.
+    pub fn proceed(&mut self, now: Beginning, previous: &[Real], pending: &[Real]) {
+        self.rollout.batch.quiet = true;
+        self.underway = (!pending.is_empty()).then(|| [previous, pending].map(<[Real]>::to_vec));
+        self.begin(vec![now]);
+    }
+
     fn fill(&mut self, which: std::ops::Range<usize>) {
         self.rollout.batch.clear();
         self.beginnings[which].iter().for_each(|beginning| self.rollout.batch.begin(beginning));
+        if let Some([previous, pending]) = &self.underway {
+            self.rollout.batch.previous.clone_from(previous);
+            self.rollout.batch.pending.clone_from(pending);
+        }
         self.target.clone_from(&self.rollout.batch.target);
     }
 

@@ -1,6 +1,6 @@
 //! Many numbers as a few.
 
-use super::number;
+use crate::number;
 use serde::Serialize;
 
 /// Mean, quantiles and the worst of some numbers.

@@ -1,6 +1,9 @@
 //! Where agents start.
 
 mod lattice;
+mod random;
+
+pub use random::{Places, WITHIN, cluster, scatter};
 
 use crate::Real;
 use crate::geometry::Rectangle;

@@ -2,12 +2,12 @@
 
 use super::common::{crowd, window_fits};
 use crate::actuate::Flow2d;
-use crate::agents::{Advance, Swarm};
+use crate::agents::{Advance, Disturbance, Swarm};
 use crate::geometry::Rectangle;
 use crate::limit::LengthLimit;
 use crate::place::Inside;
 use crate::policy::{DeepONet, Recurrent};
-use crate::problem::{Definition, Explanation, Preset, Problem};
+use crate::problem::{Definition, Explanation, Preset, Problem, Published, Sweeps};
 use crate::recipe::{Recipe, Schedule, Train};
 use crate::sense::{Sight, Window};
 use crate::task::{BlobData, MomentCost, MomentMatching};
@@ -83,6 +83,15 @@ settings! {
         crowd: f64 = 0.0..=1e6,
         /// How far others count in that, in widths of the wind: up to √6 of them.
         crowd_width: f64 = 1e-3..=1e3,
+        /// Standard deviation of noise on every value of the field that agents see, in every tick.
+        #[absent = 0.0]
+        sensor_noise: f64 = 0.0..=1e6,
+        /// Standard deviation of noise on each component of every velocity, in every tick: agents blow with it.
+        #[absent = 0.0]
+        actuator_noise: f64 = 0.0..=1e6,
+        /// Ticks from a decision of an agent to what it does.
+        #[absent = 0]
+        delay: usize = 0..=50,
     }
 }
 
@@ -131,6 +140,11 @@ impl Definition for Density2d {
         score: "mean over the rectangle of (ρ − ρ*)² after the last tick; distance of centroids and spreads, mass drift and the 2-Wasserstein distance beside it.",
     };
 
+    fn sweeps() -> Sweeps {
+        let published = Published { trained: 16, percent: &[(4, 141.5), (16, 100.0), (25, 67.6), (100, 86.3), (1024, 83.7)] };
+        Sweeps { published: Some(published), ..Sweeps::default() }
+    }
+
     fn preset(preset: Preset) -> (Self, Recipe) {
         let mut settings = Self {
             physics: Physics {
@@ -146,7 +160,17 @@ impl Definition for Density2d {
                 margin: 0.1,
                 ticks: 150,
             },
-            swarm: Blowers { agents: 9, sigma: 0.2, v_limit: 0.8, start_margin: 0.15, crowd: 0.0, crowd_width: 1.0 },
+            swarm: Blowers {
+                agents: 9,
+                sigma: 0.2,
+                v_limit: 0.8,
+                start_margin: 0.15,
+                crowd: 0.0,
+                crowd_width: 1.0,
+                sensor_noise: 0.0,
+                actuator_noise: 0.0,
+                delay: 0,
+            },
             // Patches: twelve samples along each axis, one cell of the x axis apart.
             observe: Look { view: See::Field, points: 12, window: 11.0 / 63.0, gain: 1.0, through_position: true, gaps: 0.0 },
             data: BlobData::default(),
@@ -211,12 +235,13 @@ impl Definition for Density2d {
         };
         let (start, home) = (inside(self.swarm.start_margin, HEADROOM), inside(margin, 0.0));
         let Look { view, points, window, gain: sharper, through_position, gaps } = self.observe;
-        let window = Window { points, window, gain: sharper, through_position, position: true, target: false, gaps };
+        let window = Window { gain: sharper, through_position, gaps, ..Window::new(points, window) };
         let sight = match view {
             See::Patch => Sight::around(&grid, &window),
             See::Field => Sight::whole(&grid, sharper, true).with_gaps(&grid, gaps),
         };
-        let Blowers { sigma, v_limit, crowd: alone, crowd_width, .. } = self.swarm;
+        let Blowers { sigma, v_limit, crowd: alone, crowd_width, sensor_noise: sensor, actuator_noise: actuator, delay, .. } =
+            self.swarm;
         let real = |corner: [f64; 2]| corner.map(|x| x as Real).to_vec();
         // Agents blow in the direction they move in: the action is the velocity. They add nothing to the field.
         let swarm = Swarm::new(
@@ -227,7 +252,8 @@ impl Definition for Density2d {
             Box::new(Arc::new(Flow2d::new(&grid, sigma, gain))),
         )
         .moving(Advance::new(motion as Real, real(home.low), real(home.high)))
-        .crowding(crowd(&grid, sigma, alone, crowd_width));
+        .crowding(crowd(&grid, sigma, alone, crowd_width))
+        .disturbed(Disturbance { sensor, actuator, delay });
         Problem {
             name: Self::NAME.into(),
             task: Box::new(MomentMatching::new(&grid, &self.data, &self.cost)),

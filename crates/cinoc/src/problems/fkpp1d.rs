@@ -2,7 +2,7 @@
 
 use super::common::{Interval, Mobile, tune_line, window_fits};
 use crate::policy::{DeepONet, Recurrent};
-use crate::problem::{Definition, Explanation, Preset, Problem};
+use crate::problem::{Definition, Explanation, Preset, Problem, Published, Sweep, Sweeps};
 use crate::recipe::{Recipe, Train};
 use crate::sense::{Holding, Window};
 use crate::task::{Profile, TrackingCost, TrackingData};
@@ -53,6 +53,30 @@ impl Definition for Fkpp1d {
         acts: "a push u·exp(−(x−ξ)²/2σ²), |u| ≤ u_limit, added to the force f, and a velocity |v| ≤ v_limit.",
         score: "mean over x of (z − z*)² after the last tick.",
     };
+
+    fn sweeps() -> Sweeps {
+        Sweeps {
+            size: 1.0,
+            certified: false,
+            // The paper lowers ν and raises ρ; both ways here.
+            physics: &[
+                Sweep {
+                    key: "physics.nu",
+                    symbol: "ν",
+                    believed: Some("observe.believed_nu"),
+                    values: &[1e-6, 0.001, 0.0025, 0.005, 0.01, 0.02],
+                },
+                Sweep { key: "physics.rho", symbol: "ρ", believed: Some("observe.believed_rho"), values: &[1.0, 3.0, 5.0, 8.0] },
+            ],
+            resolution: &[
+                (50, &["physics.nodes=50"]),
+                (100, &["physics.nodes=100"]),
+                (200, &["physics.nodes=200"]),
+                (400, &["physics.nodes=400"]),
+            ],
+            published: Some(Published { trained: 30, percent: &[(20, 115.0), (30, 100.0), (150, 128.7)] }),
+        }
+    }
 
     fn preset(preset: Preset) -> (Self, Recipe) {
         let mut settings = Self {

@@ -2,7 +2,7 @@
 
 use super::common::{Interval, Mobile, tune_line, window_fits};
 use crate::policy::{DeepONet, Recurrent};
-use crate::problem::{Definition, Explanation, Preset, Problem};
+use crate::problem::{Definition, Explanation, Preset, Problem, Published, Sweep, Sweeps};
 use crate::recipe::{Recipe, Train};
 use crate::sense::{Holding, Window};
 use crate::task::{Profile, TrackingCost, TrackingData};
@@ -51,6 +51,29 @@ impl Definition for Heat1d {
         acts: "a push u·exp(−(x−ξ)²/2σ²), |u| ≤ u_limit, added to the force f, and a velocity |v| ≤ v_limit.",
         score: "mean over x of (z − z*)² after the last tick.",
     };
+
+    fn sweeps() -> Sweeps {
+        Sweeps {
+            size: 1.0,
+            certified: true,
+            physics: &[Sweep {
+                key: "physics.nu",
+                symbol: "ν",
+                believed: Some("observe.believed_nu"),
+                values: &[0.05, 0.1, 0.2, 0.4, 0.8],
+            }],
+            resolution: &[
+                (50, &["physics.nodes=50"]),
+                (100, &["physics.nodes=100"]),
+                (200, &["physics.nodes=200"]),
+                (400, &["physics.nodes=400"]),
+            ],
+            published: Some(Published {
+                trained: 30,
+                percent: &[(15, 145.7), (30, 100.0), (100, 117.2), (120, 207.9), (140, 330.0), (160, 997.0), (180, 336.0)],
+            }),
+        }
+    }
 
     fn preset(preset: Preset) -> (Self, Recipe) {
         let mut settings = Self {

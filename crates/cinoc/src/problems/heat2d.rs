@@ -1,7 +1,7 @@
 //! `heat2d`: the heat equation on a square, tracked by mobile agents.
 
 use super::common::{HeatPhysics, HeatPlane, Mobile};
-use crate::problem::{Definition, Explanation, Preset, Problem};
+use crate::problem::{Definition, Explanation, Preset, Problem, Published, Sweep, Sweeps};
 use crate::recipe::Recipe;
 use crate::sense::Window;
 use crate::task::{TrackingCost, TrackingData};
@@ -44,6 +44,26 @@ impl Definition for Heat2d {
         score: "mean over the square of (z − z*)² after tick 100, as in the published table; after the last tick beside it.",
     };
 
+    fn sweeps() -> Sweeps {
+        Sweeps {
+            size: 1.0,
+            certified: true,
+            physics: &[Sweep {
+                key: "physics.nu",
+                symbol: "ν",
+                believed: Some("observe.believed_nu"),
+                values: &[0.05, 0.1, 0.2, 0.4, 0.8],
+            }],
+            resolution: &[
+                (24, &["physics.nodes=24"]),
+                (32, &["physics.nodes=32"]),
+                (64, &["physics.nodes=64"]),
+                (128, &["physics.nodes=128"]),
+            ],
+            published: Some(Published { trained: 16, percent: &[(16, 100.0), (256, 53.5)] }),
+        }
+    }
+
     fn preset(preset: Preset) -> (Self, Recipe) {
         let (parts, recipe) = HeatPlane::preset(preset);
         (Self::of(parts), recipe)
@@ -65,6 +85,13 @@ impl Definition for Heat2d {
         let mut parts = self.parts();
         parts.resize(agents, nodes);
         *self = Self::of(parts);
+        true
+    }
+
+    fn enlarge(&mut self, times: usize) -> bool {
+        let HeatPhysics { nodes, length, .. } = &mut self.physics;
+        (*nodes, *length) = ((*nodes - 1).saturating_mul(times).saturating_add(1), *length * times as f64);
+        self.swarm.agents = self.swarm.agents.saturating_mul(times * times).min(i64::MAX as usize);
         true
     }
 }

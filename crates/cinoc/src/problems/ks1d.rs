@@ -2,7 +2,7 @@
 
 use super::common::{Rest, States, Static, calm, nodes_fit, rest_needs_no_view, states_fit, window_fits};
 use crate::policy::DeepONet;
-use crate::problem::{Definition, Explanation, Preset, Problem};
+use crate::problem::{Definition, Explanation, Preset, Problem, Published, Sweeps};
 use crate::random::Rng;
 use crate::recipe::{Recipe, Train};
 use crate::sense::Window;
@@ -55,6 +55,22 @@ impl Definition for Ks1d {
         score: "mean over space and all ticks of z²; after the last tick beside it.",
     };
 
+    fn sweeps() -> Sweeps {
+        Sweeps {
+            size: 1.3,
+            certified: true,
+            resolution: &[
+                (64, &["physics.nodes=64"]),
+                (128, &["physics.nodes=128"]),
+                (256, &["physics.nodes=256"]),
+                (512, &["physics.nodes=512"]),
+            ],
+            // On a ring of length 32.
+            published: Some(Published { trained: 30, percent: &[(15, 99.8), (30, 100.0), (90, 114.4), (100, 13908.0)] }),
+            ..Sweeps::default()
+        }
+    }
+
     fn preset(preset: Preset) -> (Self, Recipe) {
         let mut settings = Self {
             physics: Physics { nodes: 128, length: 22.0, dt: 0.05, ticks: 200 },
@@ -104,5 +120,12 @@ impl Definition for Ks1d {
 
     fn shrink(&mut self) {
         self.data.shrink();
+    }
+
+    fn enlarge(&mut self, times: usize) -> bool {
+        let Physics { nodes, length, .. } = &mut self.physics;
+        (*nodes, *length) = (nodes.saturating_mul(times), *length * times as f64);
+        self.swarm.agents = self.swarm.agents.saturating_mul(times).min(i64::MAX as usize);
+        true
     }
 }

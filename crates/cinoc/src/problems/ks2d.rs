@@ -2,7 +2,7 @@
 
 use super::common::{PlaneStates, Rest, Static, calm, rest_needs_no_view, tori, window_fits};
 use crate::policy::{DeepONet, Recurrent};
-use crate::problem::{Definition, Explanation, Preset, Problem};
+use crate::problem::{Definition, Explanation, Preset, Problem, Published, Sweeps};
 use crate::random::Rng;
 use crate::recipe::{Recipe, Schedule, Train};
 use crate::sense::Window;
@@ -56,6 +56,24 @@ impl Definition for Ks2d {
         acts: "a push u·exp(−d²/2σ²), |u| ≤ u_limit, added to the force f, d the distance on the torus.",
         score: "mean over the torus of z² after the last tick; the mean over all ticks beside it.",
     };
+
+    fn sweeps() -> Sweeps {
+        Sweeps {
+            size: 3.5,
+            certified: true,
+            // The same states on every grid.
+            resolution: &[
+                (64, &["data.nodes=64"]),
+                (128, &["data.nodes=64", "physics.nodes=128"]),
+                (256, &["data.nodes=64", "physics.nodes=256"]),
+            ],
+            published: Some(Published {
+                trained: 196,
+                percent: &[(144, 45.0), (196, 100.0), (256, 230.1), (324, 270.0), (784, 2285.0)],
+            }),
+            ..Sweeps::default()
+        }
+    }
 
     fn preset(preset: Preset) -> (Self, Recipe) {
         let mut settings = Self {
@@ -125,5 +143,13 @@ impl Definition for Ks2d {
 
     fn shrink(&mut self) {
         self.data.shrink();
+    }
+
+    fn enlarge(&mut self, times: usize) -> bool {
+        let Physics { nodes, length, .. } = &mut self.physics;
+        (*nodes, *length) = (nodes.saturating_mul(times), *length * times as f64);
+        self.data.nodes = self.data.nodes.saturating_mul(times);
+        self.swarm.agents = self.swarm.agents.saturating_mul(times * times).min(i64::MAX as usize);
+        true
     }
 }

@@ -2,7 +2,7 @@
 
 use super::common::{PlaneStates, Rest, Static, calm, rest_needs_no_view, tori, window_fits};
 use crate::policy::{DeepONet, Recurrent};
-use crate::problem::{Definition, Explanation, Preset, Problem};
+use crate::problem::{Definition, Explanation, Preset, Problem, Published, Sweep, Sweeps};
 use crate::random::Rng;
 use crate::recipe::{Recipe, Schedule, Train};
 use crate::sense::Window;
@@ -61,6 +61,17 @@ impl Definition for Turbulence2d {
         acts: "a push u·exp(−d²/2σ²), |u| ≤ u_limit, added to the force f, d the distance on the torus.",
         score: "mean over the torus of ω² (enstrophy) after the last tick; the mean over all ticks beside it.",
     };
+
+    fn sweeps() -> Sweeps {
+        Sweeps {
+            size: 7.0,
+            certified: false,
+            physics: &[Sweep { key: "physics.nu", symbol: "ν", believed: None, values: &[2e-4, 3e-4, 4e-4, 5e-4, 1e-3] }],
+            // The same states on every grid.
+            resolution: &[(64, &["data.nodes=64"]), (128, &["data.nodes=64", "physics.nodes=128"])],
+            published: Some(Published { trained: 64, percent: &[(36, 199.8), (64, 100.0), (144, 21.6), (1024, 75.9)] }),
+        }
+    }
 
     fn preset(preset: Preset) -> (Self, Recipe) {
         let mut settings = Self {

@@ -2,6 +2,7 @@
 
 use crate::random::{Rng, Stream, Use};
 use crate::{Problem, Real};
+use std::ops::Range;
 
 /// Where an episode begins.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -14,7 +15,7 @@ pub struct Beginning {
     pub places: Vec<Real>,
     /// Agents that die, each with the tick (from 0) from which on it does nothing.
     pub deaths: Vec<(usize, usize)>,
-    /// Seed of the noise of policies that declare some.
+    /// Seed of noise: that of sensors, of actuators, and of policies that declare some.
     pub noise: u64,
 }
 
@@ -22,8 +23,8 @@ impl Beginning {
     /// Instance `index` of a stream, with agents at their regular places.
     pub fn drawn(problem: &Problem, agents: usize, seed: u64, stream: Stream, index: usize) -> Self {
         let instance = problem.task.sample(&mut Rng::new(seed, stream, index as u64), Use::of(stream));
-        let places = problem.swarm.start(agents);
-        Self { start: instance.start, target: instance.target, places, deaths: Vec::new(), noise: index as u64 }
+        let (places, noise) = (problem.swarm.start(agents), Rng::seed(seed, stream, index as u64));
+        Self { start: instance.start, target: instance.target, places, deaths: Vec::new(), noise }
     }
 
     /// The same, where a share of the agents dies at tick `at`; who, depends on the seed and the instance.
@@ -52,10 +53,14 @@ pub struct Batch {
     pub strength: Vec<Real>,
     /// The action before the first tick, `[size, agents, k]`; empty: none.
     pub previous: Vec<Real>,
+    /// What was decided before and has yet to act, `[size, agents, decisions·k]`, the oldest first; empty: nothing.
+    pub pending: Vec<Real>,
     /// What each agent remembers at the start, `[size, agents, h]`; empty: nothing.
     pub memory: Vec<Real>,
     /// Who dies: tick, and number of the agent among those of all episodes.
     deaths: Vec<(usize, usize)>,
+    /// Whether sensors and actuators have no noise, whatever the problem says: for plans, which cannot know it.
+    pub quiet: bool,
     /// Seeds of noise.
     noise: Vec<u64>,
 }
@@ -69,8 +74,8 @@ impl Batch {
     /// Removes all episodes, keeps the room.
     pub fn clear(&mut self) {
         self.size = 0;
-        let Self { start, target, places, strength, previous, memory, .. } = self;
-        [start, target, places, strength, previous, memory].into_iter().for_each(Vec::clear);
+        let Self { start, target, places, strength, previous, pending, memory, .. } = self;
+        [start, target, places, strength, previous, pending, memory].into_iter().for_each(Vec::clear);
         self.deaths.clear();
         self.noise.clear();
     }
@@ -90,7 +95,12 @@ impl Batch {
         let first = self.size * self.agents;
         self.push(&beginning.start, &beginning.target, &beginning.places);
         self.deaths.extend(beginning.deaths.iter().map(|&(tick, agent)| (tick, first + agent)));
-        self.noise[self.size - 1] = beginning.noise;
+        self.seed(beginning.noise);
+    }
+
+    /// Gives the last episode a seed of its own for noise; without, it is the episode's number in the batch.
+    pub fn seed(&mut self, seed: u64) {
+        self.noise[self.size - 1] = seed;
     }
 
     /// From tick `tick` (from 0) on an agent of the last episode does nothing.
@@ -103,6 +113,24 @@ impl Batch {
         let first = out.len();
         out.extend_from_slice(&self.strength);
         self.deaths.iter().filter(|(from, _)| tick >= *from).for_each(|(_, agent)| out[first + agent] = 0.0);
+    }
+
+    /// Adds the noise of tick `tick` on what is seen of every field to the end of `out`; nothing where there is none.
+    pub fn sensor_noise_at(&self, problem: &Problem, tick: usize, out: &mut Vec<Real>) {
+        self.disturb(out, |seed, out| problem.swarm.sensor_noise(seed, tick, problem.stepper.grid().count(), out));
+    }
+
+    /// Adds the noise of some ticks on all actions to the end of `out`, `[size, agents, ticks, k]`; nothing where there is none.
+    pub fn actuator_noise_at(&self, problem: &Problem, ticks: Range<usize>, out: &mut Vec<Real>) {
+        self.disturb(out, |seed, out| problem.swarm.actuator_noise(seed, ticks.clone(), self.agents, out));
+    }
+
+    fn disturb(&self, out: &mut Vec<Real>, each: impl Fn(u64, &mut Vec<Real>)) {
+        let first = out.len();
+        self.noise.iter().for_each(|&seed| each(seed, out));
+        if self.quiet {
+            out[first..].fill(0.0);
+        }
     }
 
     /// Adds `width` standard normal numbers per agent to the end of `out`.

@@ -2,54 +2,25 @@
 
 mod batch;
 mod control;
-mod remember;
+mod living;
+mod marks;
 mod tick;
 
 pub use batch::{Batch, Beginning};
 pub use control::{Control, Loss, Outcome, Scene, Share, TickCotangents, Wanted};
-pub use tick::{Decide, Given, Inputs, State, tick};
+pub use tick::{Decide, Given, Inputs, Noise, State, tick};
 
+use crate::agents::Disturbance;
 use crate::policy::Declared;
 use crate::{Problem, Real};
-use cinoc_tape::{Adjoints, Memory, Tape, Var, VarId};
+use cinoc_tape::{Adjoints, Memory, Tape};
+use marks::{Marks, PARTS};
 
-/// Parts of a state: field, positions, previous action, memory.
-const PARTS: usize = 4;
+/// Which part of a state is which.
 const PLACES: usize = 1;
 const PREVIOUS: usize = 2;
-const MEMORY: usize = 3;
-
-/// The names of a segment's variables, the same for every segment of the same length.
-#[derive(Clone, Default)]
-struct Marks {
-    /// What differs from tick to tick, in the order of recording.
-    inputs: Vec<VarId>,
-    /// The state at the start and at the end; the memory only where there is one.
-    first: [Option<VarId>; PARTS],
-    last: [Option<VarId>; PARTS],
-    /// The field that the episode started from.
-    start: Option<VarId>,
-    /// Given actions of each tick.
-    actions: Vec<VarId>,
-    /// The cost terms of each tick in turn.
-    terms: Vec<VarId>,
-}
-
-impl Marks {
-    /// As a clone, in the room there is.
-    fn copy(&mut self, other: &Self) {
-        (self.first, self.last, self.start) = (other.first, other.last, other.start);
-        self.inputs.clone_from(&other.inputs);
-        self.actions.clone_from(&other.actions);
-        self.terms.clone_from(&other.terms);
-    }
-
-    fn clear(&mut self) {
-        self.inputs.clear();
-        self.actions.clear();
-        self.terms.clear();
-    }
-}
+const PENDING: usize = 3;
+const MEMORY: usize = 4;
 
 /// Episodes of one batch with their derivatives: working space that is reused from update to update.
 pub struct Rollout {
@@ -151,10 +122,11 @@ impl Rollout {
             assert_eq!(actions.len(), needed, "actions of {} ticks, {size} instances, {agents} agents", self.ticks);
         }
         self.wanted = wanted;
-        let [z, xi, previous, memory] = &mut self.states[0];
+        let [z, xi, previous, pending, memory] = &mut self.states[0];
         copy(z, &self.batch.start);
         copy(xi, &self.batch.places);
         begin(previous, &self.batch.previous, size * agents * width);
+        begin(pending, &self.batch.pending, size * agents * width * problem.swarm.disturbance().pending(self.hold));
         begin(memory, &self.batch.memory, size * agents * control.declared().memory);
         self.swept = false;
         self.costs.clear();
@@ -187,7 +159,7 @@ impl Rollout {
                     return Outcome::Diverged { tick };
                 }
             }
-            let [z, xi, action, _] = &self.states[after];
+            let [z, xi, action, ..] = &self.states[after];
             watch(&Scene { tick: end, z, xi, action });
         }
         Outcome::Finished
@@ -234,6 +206,10 @@ impl Rollout {
             if problem.task.timed() {
                 self.inputs.resize(self.inputs.len() + self.batch.size, (now * self.hold) as Real);
             }
+            if let Control::Policy(..) = control {
+                self.batch.sensor_noise_at(problem, now * self.hold, &mut self.inputs);
+            }
+            self.batch.actuator_noise_at(problem, now * self.hold..(now + 1) * self.hold, &mut self.inputs);
             if noise > 0 {
                 self.batch.noise_at(now, noise, &mut self.inputs);
             }
@@ -277,6 +253,8 @@ impl Rollout {
         let (size, agents, from, ticks) = (self.batch.size, self.batch.agents, self.state(s), self.ticks_of(s));
         let (wanted, fixed, declared) = (self.wanted, self.fixed_places(problem), control.declared());
         let (d, width) = (problem.swarm.dimensions(), problem.swarm.action_width());
+        let Disturbance { sensor, actuator, .. } = problem.swarm.disturbance();
+        let waiting = width * problem.swarm.disturbance().pending(self.hold);
         let shared = control.shared();
         let tape = Tape::new(std::mem::take(&mut self.memories[slot]), shared).rematerialise(self.rematerialise || !wanted.any());
         let marks = &mut self.marks[s];
@@ -287,14 +265,15 @@ impl Rollout {
             field[1..=nodes.len()].copy_from_slice(nodes);
             let field = &field[..=nodes.len()];
             let leaf = |shape: &[usize], x: &[Real]| if wanted.any() { tape.input(shape, x) } else { tape.given(shape, x) };
-            let [z, xi, previous, memory] = &self.states[from];
+            let [z, xi, previous, pending, memory] = &self.states[from];
             let mut state = State {
                 z: leaf(field, z),
                 xi: if fixed { tape.constant([size, agents, d], xi) } else { leaf(&[size, agents, d], xi) },
                 previous: leaf(&[size, agents, width], previous),
+                pending: (waiting > 0).then(|| leaf(&[size, agents, waiting], pending)),
                 memory: (declared.memory > 0).then(|| leaf(&[size, agents, declared.memory], memory)),
             };
-            marks.first = parts(&state);
+            marks.first = marks::parts(&state);
             let start = match wanted.start {
                 true => tape.fixed_input(field, &self.batch.start),
                 false => tape.constant(field, &self.batch.start),
@@ -312,6 +291,11 @@ impl Rollout {
                 };
                 let strength = next(&[size, agents], false);
                 let now = problem.task.timed().then(|| next(&[size], false));
+                let by_policy = matches!(control, Control::Policy(..));
+                let noise = Noise {
+                    sensor: (by_policy && sensor > 0.0).then(|| next(field, false)),
+                    actuator: (actuator > 0.0).then(|| next(&[size, agents, self.hold * width], false)),
+                };
                 let decide = match control {
                     Control::Policy(policy, params) => Decide::Policy {
                         policy,
@@ -328,13 +312,12 @@ impl Rollout {
                     }
                 };
                 let before = marks.terms.len();
-                state = tick(problem, decide, state, Given { start, target, strength, now, hold: self.hold }, &mut |term| {
-                    marks.terms.push(term.id())
-                });
+                let given = Given { start, target, strength, now, hold: self.hold, noise };
+                state = tick(problem, decide, state, given, &mut |term| marks.terms.push(term.id()));
                 let (found, named) = (marks.terms.len() - before, problem.task.terms().len());
                 assert_eq!(found, named, "a task adds as many terms to the cost as it names");
             }
-            marks.last = parts(&state);
+            marks.last = marks::parts(&state);
         }
         self.memories[slot] = tape.into_memory();
     }
@@ -361,11 +344,11 @@ impl Rollout {
                 }
             }
             if let Some(own) = &mut loss.own {
-                let [z, xi, action, _] = &mut self.state_bar;
+                let [z, xi, action, ..] = &mut self.state_bar;
                 let sizes = [self.states[0][0].len(), self.states[0][PLACES].len(), per_tick];
                 [&mut *z, &mut *xi, &mut *action].into_iter().zip(sizes).for_each(|(bar, size)| zeros(bar, size));
                 own(&mut TickCotangents { tick: s + 1, z, xi, action });
-                for (id, bar) in marks.last.into_iter().zip(&self.state_bar).take(MEMORY) {
+                for (id, bar) in marks.last.into_iter().zip(&self.state_bar).take(PREVIOUS + 1) {
                     id.into_iter().for_each(|id| self.bars.seed(memory, id, bar));
                 }
             }
@@ -414,8 +397,8 @@ impl Rollout {
     pub fn sweep(&mut self, problem: &Problem, control: Control, loss: Loss) -> Gradients<'_> {
         assert!(self.wanted.any(), "a rollout without wanted derivatives cannot be swept backwards");
         self.backward(problem, control, loss);
-        let [z, xi, previous, memory] = &self.state_bar;
-        Gradients { params: &self.bars.shared, actions: &self.action_bar, start: z, places: xi, previous, memory }
+        let [z, xi, previous, pending, memory] = &self.state_bar;
+        Gradients { params: &self.bars.shared, actions: &self.action_bar, start: z, places: xi, previous, pending, memory }
     }
 
     /// Sets the gradient by the parameters to zero; backward sweeps add to it.
@@ -432,6 +415,11 @@ impl Rollout {
     pub fn end(&self) -> (&[Real], &[Real]) {
         let [z, xi, ..] = &self.states[self.state(self.marks.len())];
         (z, xi)
+    }
+
+    /// What was decided and has yet to act at the end, `[batch, agents, decisions·k]`, the oldest first.
+    pub fn pending(&self) -> &[Real] {
+        &self.states[self.state(self.marks.len())][PENDING]
     }
 
     /// What each agent remembers at the end, `[batch, agents, h]`.
@@ -476,12 +464,10 @@ pub struct Gradients<'r> {
     pub places: &'r [Real],
     /// By the action before the first, `[batch, agents, k]`.
     pub previous: &'r [Real],
+    /// By what was pending at the start, `[batch, agents, decisions·k]`.
+    pub pending: &'r [Real],
     /// By what agents remember at the start, `[batch, agents, h]`.
     pub memory: &'r [Real],
-}
-
-fn parts(state: &State) -> [Option<VarId>; PARTS] {
-    [Some(state.z), Some(state.xi), Some(state.previous), state.memory].map(|var: Option<Var>| var.map(Var::id))
 }
 
 fn copy(to: &mut Vec<Real>, from: &[Real]) {

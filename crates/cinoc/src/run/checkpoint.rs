@@ -84,9 +84,9 @@ impl Checkpoint {
         (facts, tensors.collect())
     }
 
-    pub fn read(path: &Path) -> Result<Self, Error> {
-        let bytes = std::fs::read(path).map_err(Error::file(path))?;
-        Self::from_bytes(&bytes, path).map_err(|error| match error {
+    /// From the content of a file.
+    pub fn open(bytes: &[u8], path: &Path) -> Result<Self, Error> {
+        Self::from_bytes(bytes, path).map_err(|error| match error {
             Error::Model { path, reason } => Error::Checkpoint { path, reason },
             other => other,
         })

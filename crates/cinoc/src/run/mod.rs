@@ -3,7 +3,7 @@
 //! A run folder holds `config.toml` (everything, resolved), `checkpoint.safetensors` (to resume from), `model.safetensors` (the best
 //! parameters so far), `last.safetensors` (those of the end, or of where it was stopped), `metrics.csv`, a TensorBoard event file and
 //! `run.lock`, which keeps a second process out. Whatever moment a run is killed at, resuming it gives the same bits as if it had not
-//! been. A run removes and overwrites nothing that it did not write itself.
+//! been. A run removes and overwrites nothing that it did not write itself. Of several ranks the first alone touches the folder.
 
 mod changes;
 mod checkpoint;
@@ -49,9 +49,15 @@ pub struct Run {
     /// What a user should know about how it was opened.
     pub notices: Vec<String>,
     preset: String,
-    metrics: Metrics,
     /// The last validation: after how many updates, and its score.
     scored: Option<(usize, f64)>,
+    /// None on all ranks but the first.
+    files: Option<Files>,
+}
+
+/// What is open while a run goes on.
+struct Files {
+    metrics: Metrics,
     /// The last field: the folder is free when all files are closed.
     _lock: Folder,
 }
@@ -60,15 +66,22 @@ impl Run {
     /// Starts a run in an empty or missing folder, or in one where a run was killed before its first checkpoint. Nothing is made before
     /// all settings were found sound.
     pub fn start(registry: &Registry, folder: &Path, origin: Origin, threads: Threads) -> Result<Self, Error> {
-        Folder::check(folder)?;
+        let first = threads.ranks().first();
+        if first {
+            Folder::check(folder)?;
+        }
         let Origin { config, preset, seed } = origin;
         let trainer = Trainer::new(registry.parts(&config)?, seed, threads)?;
-        let wall = metrics::now();
-        let lock = Folder::claim(folder, wall)?;
-        write_whole(&folder.join(CONFIG), settings(&config, seed).as_bytes())?;
-        let metrics = Metrics::create(folder, trainer.problem.task.terms(), wall)?;
-        let notices = lock.notice.iter().cloned().collect();
-        let mut run = Self { folder: folder.into(), config, trainer, notices, preset, metrics, scored: None, _lock: lock };
+        let (mut files, mut notices) = (None, Vec::new());
+        if first {
+            let wall = metrics::now();
+            let lock = Folder::claim(folder, wall)?;
+            write_whole(&folder.join(CONFIG), settings(&config, seed).as_bytes())?;
+            let metrics = Metrics::create(folder, trainer.problem.task.terms(), wall)?;
+            notices.extend(lock.notice.clone());
+            files = Some(Files { metrics, _lock: lock });
+        }
+        let mut run = Self { folder: folder.into(), config, trainer, notices, preset, scored: None, files };
         run.save()?;
         if run.trainer.finished() {
             run.close()?;
@@ -79,15 +92,17 @@ impl Run {
     /// Continues a run from its last checkpoint, as it is. With [`Saved::resume`] some settings may change: `train.updates` can be
     /// raised, the rates and `train.clip` can be lowered.
     pub fn resume(registry: &Registry, folder: &Path, threads: Threads) -> Result<Self, Error> {
-        let saved = Saved::open(registry, folder)?;
+        let saved = Saved::open(registry, folder, threads)?;
         let config = saved.origin.config.clone();
-        saved.resume(registry, config, threads)
+        saved.resume(registry, config)
     }
 
     /// One update, written down; a model and a checkpoint where they are due.
     pub fn step(&mut self) -> Result<Progress, Error> {
         let progress = self.trainer.step()?;
-        self.metrics.write(&progress)?;
+        if let Some(files) = &mut self.files {
+            files.metrics.write(&progress)?;
+        }
         self.scored = progress.validation.map(|score| (progress.update, score)).or(self.scored);
         if self.trainer.finished() {
             self.close()?;
@@ -104,6 +119,9 @@ impl Run {
 
     /// Writes everything there is: the best model, the last one, and a checkpoint. For the end of a run and for a stop before it.
     pub fn close(&mut self) -> Result<(), Error> {
+        if self.files.is_none() {
+            return Ok(());
+        }
         self.last().write(&self.folder.join(LAST))?;
         if self.trainer.finished() && self.trainer.best.is_none() {
             self.model().write(&self.folder.join(MODEL))?;
@@ -113,7 +131,7 @@ impl Run {
 
     /// Writes the best model, if there is one yet, and a checkpoint. The model first: a checkpoint never speaks of one that is not there.
     fn renew(&mut self) -> Result<(), Error> {
-        if self.trainer.best.is_some() {
+        if self.trainer.best.is_some() && self.files.is_some() {
             self.model().write(&self.folder.join(MODEL))?;
         }
         self.save()
@@ -121,7 +139,8 @@ impl Run {
 
     /// Writes a checkpoint now.
     pub fn save(&mut self) -> Result<(), Error> {
-        let curves = self.metrics.flush()?;
+        let Some(files) = &mut self.files else { return Ok(()) };
+        let curves = files.metrics.flush()?;
         Checkpoint::of(&self.trainer, &self.config, &self.preset, curves).write(&self.folder.join(CHECKPOINT))
     }
 

@@ -1,39 +1,43 @@
 //! A run that lies in its folder, to be resumed.
 
-use super::checkpoint::Checkpoint;
+use super::checkpoint::{Checkpoint, Curves};
 use super::folder::{CHECKPOINT, CONFIG, Folder};
-use super::{Metrics, Origin, Run, changes};
+use super::{Files, Metrics, Origin, Run, changes};
 use crate::disk::write_whole;
 use crate::threads::Threads;
 use crate::train::Trainer;
 use crate::{Config, Error, Registry};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// A run that was stopped, at its last checkpoint. No other process can use its folder as long as this value lives.
 pub struct Saved {
     /// What it was started with, and what was changed since.
     pub origin: Origin,
     checkpoint: Checkpoint,
-    folder: Folder,
+    path: PathBuf,
+    /// None on all ranks but the first, which alone reads and writes.
+    folder: Option<Folder>,
+    threads: Threads,
 }
 
 impl Saved {
-    /// Opens the run in a folder.
-    pub fn open(registry: &Registry, folder: &Path) -> Result<Self, Error> {
-        let folder = Folder::reopen(folder)?;
-        let path = folder.path.join(CHECKPOINT);
-        let checkpoint = Checkpoint::read(&path)?;
+    /// Opens the run in a folder, to go on with these threads.
+    pub fn open(registry: &Registry, folder: &Path, threads: Threads) -> Result<Self, Error> {
+        let (path, ranks) = (folder.join(CHECKPOINT), threads.ranks());
+        let lock = if ranks.first() { Some(Folder::reopen(folder)?) } else { None };
+        let bytes = if ranks.first() { Some(std::fs::read(&path).map_err(Error::file(&path))?) } else { None };
+        let checkpoint = Checkpoint::open(&ranks.share(bytes)?, &path)?;
         let config = registry.read(&checkpoint.config, &path.display().to_string())?;
         let origin = Origin { config, preset: checkpoint.preset.clone(), seed: checkpoint.seed };
-        Ok(Self { origin, checkpoint, folder })
+        Ok(Self { origin, checkpoint, path: folder.into(), folder: lock, threads })
     }
 
     /// Continues it with its own settings, or with others that differ only in what may change (see [`Run::resume`]).
-    pub fn resume(self, registry: &Registry, config: Config, threads: Threads) -> Result<Run, Error> {
-        let Self { origin, checkpoint, folder } = self;
+    pub fn resume(self, registry: &Registry, config: Config) -> Result<Run, Error> {
+        let Self { origin, checkpoint, path: place, folder, threads } = self;
         let (was, asked) = (origin.config.to_toml(), config.to_toml());
-        changes::check(&was, &asked, &folder.path)?;
-        let path = folder.path.join(CHECKPOINT);
+        changes::check(&was, &asked, &place)?;
+        let path = place.join(CHECKPOINT);
         let parts = registry.parts(&config)?;
         // Compared before memory is taken for a network that is not there.
         let wanted: usize = parts.policy.shapes().iter().map(|(_, shape)| shape.count()).sum();
@@ -44,30 +48,34 @@ impl Saved {
         let mut trainer = Trainer::new(parts, origin.seed, threads)?;
         let curves = checkpoint.curves.clone();
         checkpoint.restore(&mut trainer, &path)?;
-        let (metrics, mut notices) = Metrics::reopen(&folder.path, trainer.problem.task.terms(), &curves)?;
-        let renewed = !notices.is_empty() || was != asked;
-        let settings = folder.path.join(CONFIG);
-        let text = super::settings(&config, origin.seed);
-        if std::fs::read_to_string(&settings).is_ok_and(|found| found != text) && was == asked {
+        let mut run =
+            Run { folder: place, config, trainer, notices: Vec::new(), preset: origin.preset, scored: None, files: None };
+        if let Some(lock) = folder {
+            run.reopen(lock, &curves, was == asked)?;
+        }
+        Ok(run)
+    }
+}
+
+impl Run {
+    /// Takes its files up again, cut back to where they were at the checkpoint.
+    fn reopen(&mut self, lock: Folder, curves: &Curves, as_it_was: bool) -> Result<(), Error> {
+        let (metrics, mut notices) = Metrics::reopen(&self.folder, self.trainer.problem.task.terms(), curves)?;
+        let renewed = !notices.is_empty() || !as_it_was;
+        let settings = self.folder.join(CONFIG);
+        let text = super::settings(&self.config, self.trainer.seed);
+        if std::fs::read_to_string(&settings).is_ok_and(|found| found != text) && as_it_was {
             notices.push(format!("{} was not what this run is trained with; written anew", settings.display()));
         }
-        notices.extend(folder.notice.clone());
-        let mut run = Run {
-            folder: folder.path.clone(),
-            config,
-            trainer,
-            notices,
-            preset: origin.preset,
-            metrics,
-            scored: None,
-            _lock: folder,
-        };
+        notices.extend(lock.notice.clone());
+        self.notices = notices;
+        self.files = Some(Files { metrics, _lock: lock });
         if renewed {
-            run.renew()?;
+            self.renew()?;
         }
         if std::fs::read_to_string(&settings).ok().as_deref() != Some(&text) {
             write_whole(&settings, text.as_bytes())?;
         }
-        Ok(run)
+        Ok(())
     }
 }

@@ -3,6 +3,7 @@
 use crate::Real;
 use crate::vector::add;
 use cinoc_pde::Grid;
+use cinoc_tape::kernel::{crew, vectorise};
 
 /// Numbers per node: `e`, `w·∂x e`, `w·∂y e`.
 pub const CHANNELS: usize = 3;
@@ -50,7 +51,7 @@ impl Channels2d {
         (self.nodes[0] + 2 * self.frame[0]) * self.stride()
     }
 
-    /// Numbers of working space: a plane and a row.
+    /// Numbers of working space of the adjoint: a plane and a row.
     pub fn work(&self) -> usize {
         (self.nodes[0] + 1) * self.nodes[1]
     }
@@ -68,47 +69,55 @@ impl Channels2d {
         }
     }
 
-    /// Where the nodes of row `i` lie.
-    #[inline(always)]
-    fn row(&self, i: usize) -> std::ops::Range<usize> {
-        let start = (i + self.frame[0]) * self.stride() + self.frame[1] * CHANNELS;
-        start..start + self.nodes[1] * CHANNELS
-    }
-
     /// The channels of one instance.
-    #[inline(always)]
-    pub fn fill(&self, z: &[Real], target: &[Real], channels: &mut [Real], work: &mut [Real]) {
-        let [nx, ny] = self.nodes;
-        let (e, slope) = work.split_at_mut(nx * ny);
-        let (z, target) = (&z[..nx * ny], &target[..nx * ny]);
-        for k in 0..nx * ny {
-            e[k] = self.gain * (z[k] - target[k]);
-        }
-        for i in 0..nx {
-            let (minus, plus, factor) = self.neighbours(0, i);
-            let (before, here, after) = (&e[minus * ny..][..ny], &e[i * ny..][..ny], &e[plus * ny..][..ny]);
-            let (left, right, inner) = (&here[..ny - 2], &here[2..], &mut slope[1..ny - 1]);
-            for j in 0..ny - 2 {
-                inner[j] = self.slopes[1] * (right[j] - left[j]);
-            }
-            for j in [0, ny - 1] {
-                let (minus, plus, factor) = self.neighbours(1, j);
-                slope[j] = factor * (here[plus] - here[minus]);
-            }
-            let (row, slope) = (&mut channels[self.row(i)].as_chunks_mut::<CHANNELS>().0[..ny], &slope[..ny]);
-            for j in 0..ny {
-                row[j] = [here[j], factor * (after[j] - before[j]), slope[j]];
-            }
-        }
-        let (stride, first) = (self.stride(), self.frame[0]);
-        for i in first..first + nx {
-            let row = channels[i * stride..(i + 1) * stride].as_chunks_mut::<CHANNELS>().0;
-            for &(to, from) in &self.copies[1] {
-                row[to] = row[from];
-            }
-        }
+    pub fn fill(&self, z: &[Real], target: &[Real], channels: &mut [Real]) {
+        let ([nx, ny], stride, first) = (self.nodes, self.stride(), self.frame[0]);
+        let inside = &mut channels[first * stride..][..nx * stride];
+        crew::rows(inside, stride, 2 * stride, |from, rows| {
+            crew::room(4 * ny, |work| {
+                vectorise(
+                    #[inline(always)]
+                    || {
+                        for (i, row) in rows.chunks_exact_mut(stride).enumerate() {
+                            self.fill_row(z, target, from + i, row, work);
+                        }
+                    },
+                );
+            });
+        });
         for &(to, from) in &self.copies[0] {
             channels.copy_within(from * stride..(from + 1) * stride, to * stride);
+        }
+    }
+
+    /// Row `i` of the channels, with its frame; `work` holds four rows.
+    #[inline(always)]
+    fn fill_row(&self, z: &[Real], target: &[Real], i: usize, row: &mut [Real], work: &mut [Real]) {
+        let ny = self.nodes[1];
+        let (errors, slope) = work.split_at_mut(3 * ny);
+        let (minus, plus, factor) = self.neighbours(0, i);
+        for (e, i) in errors.chunks_exact_mut(ny).zip([minus, i, plus]) {
+            let (z, target) = (&z[i * ny..][..ny], &target[i * ny..][..ny]);
+            for j in 0..ny {
+                e[j] = self.gain * (z[j] - target[j]);
+            }
+        }
+        let (before, here, after) = (&errors[..ny], &errors[ny..2 * ny], &errors[2 * ny..3 * ny]);
+        let (left, right, inner) = (&here[..ny - 2], &here[2..], &mut slope[1..ny - 1]);
+        for j in 0..ny - 2 {
+            inner[j] = self.slopes[1] * (right[j] - left[j]);
+        }
+        for j in [0, ny - 1] {
+            let (minus, plus, factor) = self.neighbours(1, j);
+            slope[j] = factor * (here[plus] - here[minus]);
+        }
+        let row = row.as_chunks_mut::<CHANNELS>().0;
+        let (nodes, slope) = (&mut row[self.frame[1]..][..ny], &slope[..ny]);
+        for j in 0..ny {
+            nodes[j] = [here[j], factor * (after[j] - before[j]), slope[j]];
+        }
+        for &(to, from) in &self.copies[1] {
+            row[to] = row[from];
         }
     }
 

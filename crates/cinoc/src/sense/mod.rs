@@ -121,13 +121,35 @@ settings! {
         /// Unit of length in which an agent is told the gaps to its living neighbours; 0: it is not told.
         #[absent = 0.0]
         gaps: f64 = 0.0..=1e6,
+        /// The diffusivity that an agent believes in when it works out the force that would hold the target; 0: the true one.
+        #[absent = 0.0]
+        believed_nu: f64 = 0.0..=1e6,
+        /// The growth rate that it believes in, likewise.
+        #[absent = 0.0]
+        believed_rho: f64 = 0.0..=1e6,
     }
 }
 
 impl Window {
     /// So many samples over so wide a window, of agents that know where they are and nothing else.
     pub fn new(points: usize, window: f64) -> Self {
-        Self { points, window, gain: 1.0, through_position: true, position: true, target: false, gaps: 0.0 }
+        Self {
+            points,
+            window,
+            gain: 1.0,
+            through_position: true,
+            position: true,
+            target: false,
+            gaps: 0.0,
+            believed_nu: 0.0,
+            believed_rho: 0.0,
+        }
+    }
+
+    /// What an agent believes of the physics that holds a target.
+    fn believed(&self, truth: Holding) -> Holding {
+        let either = |believed: f64, truth: f64| if believed > 0.0 { believed } else { truth };
+        Holding { nu: either(self.believed_nu, truth.nu), rho: either(self.believed_rho, truth.rho) }
     }
 
     /// The most samples along an axis: their places live on the stack.

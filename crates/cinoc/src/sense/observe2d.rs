@@ -4,10 +4,11 @@ use super::channels2d::{CHANNELS, Channels2d};
 use super::samples::{Places, Samples, Sums};
 use super::{Patch, Window};
 use crate::Real;
+use crate::geometry::{Tiles, cells_of_chunk};
 use crate::vector::add;
 use cinoc_pde::Grid;
 use cinoc_tape::kernel::math::sum_lanes;
-use cinoc_tape::kernel::vectorise;
+use cinoc_tape::kernel::{crew, vectorise};
 use cinoc_tape::{Cotangents, Inputs, Op, Shape};
 
 /// `[e, w·∂x e, w·∂y e]` on a lattice of `n × n` points around each agent, an image `[x, y, channel]`.
@@ -19,6 +20,7 @@ pub struct Observe2d {
     nodes: [usize; 2],
     channels: Channels2d,
     along: [Samples; 2],
+    tiles: Tiles,
     points: usize,
     through_position: bool,
 }
@@ -42,7 +44,7 @@ impl Observe2d {
         let channels = Channels2d::new(grid, window.window, window.gain);
         let along = [0, 1].map(|axis| Samples::new(grid, axis, window, channels.frame[axis]));
         let nodes = [grid.nodes[0], grid.nodes[1]];
-        Self { nodes, channels, along, points: window.points, through_position: window.through_position }
+        Self { nodes, channels, along, tiles: Tiles::new(grid), points: window.points, through_position: window.through_position }
     }
 
     /// What an agent sees.
@@ -74,19 +76,19 @@ impl Observe2d {
 
     /// The rows under the window, sampled along y.
     #[inline(always)]
-    fn sample_rows(&self, places: &[Places; 2], work: &mut Work) {
+    fn sample_rows(&self, places: &[Places; 2], channels: &[Real], lines: &mut [Real]) {
         let width = self.width();
         for i in 0..places[0].count {
-            let line = &mut work.lines[i * width..(i + 1) * width];
-            self.along[1].sample(&places[1], CHANNELS, &work.channels[self.row(places, i)..], line);
+            let line = &mut lines[i * width..(i + 1) * width];
+            self.along[1].sample(&places[1], CHANNELS, &channels[self.row(places, i)..], line);
         }
     }
 
     /// What one agent sees.
     #[inline(always)]
-    fn see(&self, places: &[Places; 2], work: &mut Work, seen: &mut [Real]) {
-        self.sample_rows(places, work);
-        self.along[0].sample(&places[0], self.width(), work.lines, seen);
+    fn see(&self, places: &[Places; 2], channels: &[Real], lines: &mut [Real], seen: &mut [Real]) {
+        self.sample_rows(places, channels, lines);
+        self.along[0].sample(&places[0], self.width(), lines, seen);
     }
 
     /// The adjoint of [`see`](Self::see): adds to the cotangents of the channels and, if `slide`, returns that of the position in cells.
@@ -97,7 +99,7 @@ impl Observe2d {
         bars.lines[..x.count * width].fill(0.0);
         self.along[0].spread(x, width, seen_bar, bars.lines);
         if slide {
-            self.sample_rows(places, work);
+            self.sample_rows(places, work.channels, work.lines);
             self.along[0].slide(x, width, work.lines, seen_bar, &mut slid[0]);
         }
         for i in 0..x.count {
@@ -132,28 +134,36 @@ impl Op for Observe2d {
         Shape::new(&[batch, agents, self.points * self.width()])
     }
 
-    fn scratch(&self, _: &[Shape]) -> usize {
-        2 * (self.channels.count() + self.channels.work() + self.lines())
+    fn scratch(&self, x: &[Shape]) -> usize {
+        let back = 2 * (self.channels.count() + self.channels.work() + self.lines());
+        back.max(self.channels.count() + self.tiles.work(x[2].sizes()[1]))
     }
 
     fn forward(&self, x: &Inputs, y: &mut [Real], _: &mut [Real], scratch: &mut [Real]) {
         let &[batch, agents, _] = x.shape(2).sizes() else { unreachable!() };
         let (nodes, image) = (self.nodes[0] * self.nodes[1], self.points * self.width());
-        let [mut work, _] = self.work(scratch);
-        vectorise(
-            #[inline(always)]
-            || {
-                let mut places = [Places::new(), Places::new()];
-                for b in 0..batch {
-                    let field = b * nodes..(b + 1) * nodes;
-                    self.channels.fill(&x[0][field.clone()], &x[1][field], work.channels, work.plane);
-                    for m in b * agents..(b + 1) * agents {
-                        self.places(&x[2][2 * m..], &mut places);
-                        self.see(&places, &mut work, &mut y[m * image..][..image]);
-                    }
-                }
-            },
-        );
+        let (channels, work) = scratch.split_at_mut(self.channels.count());
+        for b in 0..batch {
+            let (field, here) = (b * nodes..(b + 1) * nodes, &x[2][2 * b * agents..][..2 * agents]);
+            self.channels.fill(&x[0][field.clone()], &x[1][field], channels);
+            let order = self.tiles.order(here, 2, work);
+            let cells = cells_of_chunk(&order, agents, 4 * image);
+            let seen = &mut y[b * agents * image..][..agents * image];
+            crew::share(order.scatter(seen, image, cells), |_, mut seen| {
+                crew::room(self.lines(), |lines| {
+                    vectorise(
+                        #[inline(always)]
+                        || {
+                            let mut places = [Places::new(), Places::new()];
+                            for place in seen.places() {
+                                self.places(&here[2 * order.get(place)..], &mut places);
+                                self.see(&places, channels, lines, seen.row(place));
+                            }
+                        },
+                    );
+                });
+            });
+        }
     }
 
     fn vjp(&self, x: &Inputs, _: &[Real], y_bar: &[Real], _: &[Real], bars: &mut Cotangents, scratch: &mut [Real]) {
@@ -163,13 +173,13 @@ impl Op for Observe2d {
         for b in 0..batch {
             let field = b * nodes..(b + 1) * nodes;
             let mut xi_bar = if self.through_position { bars.get(2) } else { None };
+            if xi_bar.is_some() {
+                self.channels.fill(&x[0][field.clone()], &x[1][field.clone()], work.channels);
+            }
             vectorise(
                 #[inline(always)]
                 || {
                     let mut places = [Places::new(), Places::new()];
-                    if xi_bar.is_some() {
-                        self.channels.fill(&x[0][field.clone()], &x[1][field.clone()], work.channels, work.plane);
-                    }
                     work_bar.channels.fill(0.0);
                     for m in b * agents..(b + 1) * agents {
                         self.places(&x[2][2 * m..], &mut places);

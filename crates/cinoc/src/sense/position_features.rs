@@ -2,6 +2,7 @@
 
 use crate::Real;
 use cinoc_pde::Grid;
+use cinoc_tape::kernel::crew;
 use cinoc_tape::{Cotangents, Inputs, Op, Shape};
 use std::f64::consts::PI;
 
@@ -45,13 +46,15 @@ impl Op for PositionFeatures {
     }
 
     fn forward(&self, x: &Inputs, y: &mut [Real], _: &mut [Real], _: &mut [Real]) {
-        for (i, (y, x)) in y.chunks_exact_mut(Self::EACH).zip(&x[0]).enumerate() {
-            let (mut sin, mut cos) = (self.rates[i % self.rates.len()] * x).sin_cos();
-            for k in 0..4 {
-                (y[k], y[4 + k]) = (sin, cos);
-                (sin, cos) = (2.0 * sin * cos, 1.0 - 2.0 * sin * sin);
+        crew::rows(y, Self::EACH, 8 * Self::EACH, |first, y| {
+            for (i, (y, x)) in y.chunks_exact_mut(Self::EACH).zip(&x[0][first..]).enumerate() {
+                let (mut sin, mut cos) = (self.rates[(first + i) % self.rates.len()] * x).sin_cos();
+                for k in 0..4 {
+                    (y[k], y[4 + k]) = (sin, cos);
+                    (sin, cos) = (2.0 * sin * cos, 1.0 - 2.0 * sin * sin);
+                }
             }
-        }
+        });
     }
 
     fn vjp(&self, _: &Inputs, y: &[Real], y_bar: &[Real], _: &[Real], bars: &mut Cotangents, _: &mut [Real]) {

@@ -84,7 +84,7 @@ impl Sight {
     /// # Panics
     /// Where [`TargetView::new`] does.
     pub fn with_target(self, grid: &Grid, window: &Window, holding: Holding) -> Self {
-        Self { target: window.target.then(|| TargetView::new(grid, window.window, holding)), ..self }
+        Self { target: window.target.then(|| TargetView::new(grid, window.window, window.believed(holding))), ..self }
     }
 
     /// Each agent also knows how far it is to its living neighbours, in this unit; 0: it does not.

@@ -1,7 +1,9 @@
 //! What an agent knows of the target: where the field should go, and what it takes to hold it there.
 
 use crate::Real;
+use crate::geometry::{Tiles, cells_of_chunk};
 use cinoc_pde::Grid;
+use cinoc_tape::kernel::crew;
 use cinoc_tape::{Cotangents, Inputs, Op, Shape, Var};
 use std::sync::Arc;
 
@@ -29,7 +31,10 @@ impl TargetView {
         assert!(!grid.periodic && grid.dimensions() <= 2, "targets are seen on an interval or a rectangle with walls");
         let layout = Layout::new(grid);
         let fields = Fields { layout: layout.clone(), nu: holding.nu as Real, rho: holding.rho as Real };
-        Self { fields: Arc::new(fields), at: Arc::new(Samples { layout, reach: (0.5 * window) as Real }) }
+        Self {
+            fields: Arc::new(fields),
+            at: Arc::new(Samples { layout, reach: (0.5 * window) as Real, tiles: Tiles::new(grid) }),
+        }
     }
 
     /// Numbers per agent.
@@ -122,12 +127,15 @@ impl Op for Fields {
 
     fn forward(&self, x: &Inputs, y: &mut [Real], _: &mut [Real], _: &mut [Real]) {
         let (count, channels) = (self.layout.count(), self.layout.channels());
-        y.fill(0.0);
         for (z, y) in x[0].chunks_exact(count).zip(y.chunks_exact_mut(count * channels)) {
-            for (node, y) in y.chunks_exact_mut(channels).enumerate() {
-                self.stencil(node, |channel, source, factor| y[channel] += factor * z[source]);
-                y[channels - 1] -= 0.5 * self.rho * z[node] * (1.0 - z[node]);
-            }
+            crew::rows(y, channels, 16 * channels, |first, y| {
+                y.fill(0.0);
+                for (i, y) in y.chunks_exact_mut(channels).enumerate() {
+                    let node = first + i;
+                    self.stencil(node, |channel, source, factor| y[channel] += factor * z[source]);
+                    y[channels - 1] -= 0.5 * self.rho * z[node] * (1.0 - z[node]);
+                }
+            });
         }
     }
 
@@ -147,6 +155,7 @@ impl Op for Fields {
 struct Samples {
     layout: Layout,
     reach: Real,
+    tiles: Tiles,
 }
 
 /// The nodes around a place and how much each counts, with the change of that along each axis.
@@ -211,13 +220,24 @@ impl Op for Samples {
         x[1].with_last(self.count())
     }
 
-    fn forward(&self, x: &Inputs, y: &mut [Real], _: &mut [Real], _: &mut [Real]) {
+    fn scratch(&self, x: &[Shape]) -> usize {
+        self.tiles.work(x[1].sizes()[1])
+    }
+
+    fn forward(&self, x: &Inputs, y: &mut [Real], _: &mut [Real], work: &mut [Real]) {
         let (agents, d, channels) = (x.shape(1).sizes()[1], self.layout.d, self.layout.channels());
         let size = self.layout.count() * channels;
-        for (m, (y, xi)) in y.chunks_exact_mut(self.count()).zip(x[1].chunks_exact(d)).enumerate() {
-            let fields = &x[0][m / agents * size..][..size];
-            self.each(xi, |k, channel, Corners(corners)| {
-                y[k] = corners.iter().map(|(node, weight, _)| weight * fields[node * channels + channel]).sum();
+        let instances = y.chunks_exact_mut(agents * self.count()).zip(x[1].chunks_exact(agents * d));
+        for ((y, xi), fields) in instances.zip(x[0].chunks_exact(size)) {
+            let order = self.tiles.order(xi, d, work);
+            let cells = cells_of_chunk(&order, agents, 16 * self.count());
+            crew::share(order.scatter(y, self.count(), cells), |_, mut rows| {
+                for place in rows.places() {
+                    let y = rows.row(place);
+                    self.each(&xi[order.get(place) * d..], |k, channel, Corners(corners)| {
+                        y[k] = corners.iter().map(|(node, weight, _)| weight * fields[node * channels + channel]).sum();
+                    });
+                }
             });
         }
     }

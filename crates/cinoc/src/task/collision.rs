@@ -1,8 +1,12 @@
 //! The price of agents coming near each other.
 
 use crate::Real;
-use crate::geometry::near_pairs;
+use crate::geometry::{Runs, near_pairs};
+use cinoc_tape::kernel::crew;
 use cinoc_tape::{Cotangents, Inputs, Op, Shape};
+
+/// From this many agents on the sum goes by cells, which threads share, instead of by pairs. It is the same but for the order of its terms.
+const MANY: usize = 8192;
 
 /// Mean over all M² ordered pairs of `relu(R − |ξᵢ−ξⱼ|)²`, an agent with itself counting as zero. Input `[batch, agents, d]`; output `[batch]`.
 pub struct Collision {
@@ -20,6 +24,27 @@ impl Collision {
     }
 }
 
+impl Collision {
+    /// `Σ (R − distance)²` over all ordered pairs that are too close.
+    fn by_cells(&self, runs: &Runs) -> Real {
+        let [x, y] = [&*runs.xi[0], &*runs.xi[1]];
+        let per_cell = x.len().div_ceil(runs.cells());
+        crew::sum(runs.cells(), 16 * per_cell * per_cell, |cells| {
+            let mut sum = 0.0;
+            for cell in cells {
+                let (own, beside) = runs.around(cell);
+                for (i, j) in own.flat_map(|i| beside.runs().iter().flat_map(move |run| run.clone().map(move |j| (i, j)))) {
+                    let squared = (x[i] - x[j]).powi(2) + (y[i] - y[j]).powi(2);
+                    if i != j && squared < self.radius * self.radius {
+                        sum += (self.radius - squared.sqrt()).powi(2);
+                    }
+                }
+            }
+            sum
+        })
+    }
+}
+
 impl Op for Collision {
     fn name(&self) -> &'static str {
         "collision"
@@ -31,14 +56,20 @@ impl Op for Collision {
     }
 
     fn scratch(&self, x: &[Shape]) -> usize {
-        2 * x[0].sizes()[1]
+        let agents = x[0].sizes()[1];
+        if agents < MANY { 2 * agents } else { Runs::work(agents) }
     }
 
     fn forward(&self, x: &Inputs, y: &mut [Real], _: &mut [Real], work: &mut [Real]) {
         let &[_, agents, d] = x.shape(0).sizes() else { unreachable!() };
         for (y, xi) in y.iter_mut().zip(x[0].chunks_exact(agents * d)) {
-            *y = 0.0;
-            self.close_pairs(xi, d, work, |_, _, gap, _| *y += 2.0 * gap * gap);
+            *y = if agents < MANY {
+                let mut sum = 0.0;
+                self.close_pairs(xi, d, work, |_, _, gap, _| sum += 2.0 * gap * gap);
+                sum
+            } else {
+                self.by_cells(&Runs::new(xi, d, self.radius, None, work))
+            };
             *y /= (agents * agents) as Real;
         }
     }
@@ -59,6 +90,25 @@ impl Op for Collision {
                     }
                 }
             });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cinoc_tape::check::noise;
+
+    #[test]
+    fn cells_have_the_sum_of_pairs() {
+        for d in [1, 2] {
+            let agents = 700;
+            let xi = noise(agents * d, 3);
+            let collision = Collision { radius: if d == 1 { 0.01 } else { 0.1 } };
+            let (mut pairs, mut work) = (0.0, vec![0.0; Runs::work(agents)]);
+            collision.close_pairs(&xi, d, &mut work, |_, _, gap, _| pairs += 2.0 * gap * gap);
+            let cells = collision.by_cells(&Runs::new(&xi, d, collision.radius, None, &mut work));
+            assert!(pairs > 0.0 && (cells - pairs).abs() < 1e-4 * pairs, "{cells} not {pairs}");
         }
     }
 }

@@ -1,8 +1,10 @@
 //! Terms of a stage cost: each a mean over space, agents or pairs, never a sum.
 
 use crate::Real;
+use cinoc_tape::kernel::crew;
 use cinoc_tape::kernel::math::sum_pairs;
 use cinoc_tape::{Cotangents, Inputs, Op, Shape};
+use std::ops::Range;
 
 /// The elements of each instance of an array.
 fn each(x: &[Real], batch: usize) -> impl Iterator<Item = &[Real]> {
@@ -29,7 +31,8 @@ impl Op for SquaredError {
     fn forward(&self, x: &Inputs, y: &mut [Real], _: &mut [Real], _: &mut [Real]) {
         let batch = y.len();
         for ((y, z), target) in y.iter_mut().zip(each(&x[0], batch)).zip(each(&x[1], batch)) {
-            *y = sum_pairs(z, target, |z, t| (z - t) * (z - t)) / z.len() as Real;
+            let sum = crew::sum(z.len(), 1, |part| sum_pairs(&z[part.clone()], &target[part], |z, t| (z - t) * (z - t)));
+            *y = sum / z.len() as Real;
         }
     }
 
@@ -68,7 +71,8 @@ impl Op for Effort {
         let (batch, k) = (y.len(), self.weights.len());
         for (y, actions) in y.iter_mut().zip(each(&x[0], batch)) {
             let of_agent = |action: &[Real]| action.iter().zip(&self.weights).map(|(a, w)| w * a * a).sum::<Real>();
-            let sum: Real = actions.chunks_exact(k).map(of_agent).sum();
+            let some = |part: Range<usize>| actions[part.start * k..part.end * k].chunks_exact(k).map(of_agent).sum::<Real>();
+            let sum = crew::sum(actions.len() / k, 4 * k, some);
             *y = sum * k as Real / actions.len() as Real;
         }
     }
@@ -126,7 +130,10 @@ impl Op for Margin {
         let agents = x.shape(0).sizes()[1] as Real;
         let batch = y.len();
         for (y, xi) in y.iter_mut().zip(each(&x[0], batch)) {
-            *y = self.each(xi).map(|excess| excess * excess).sum::<Real>() / agents;
+            let d = self.edges.len();
+            let some =
+                |part: Range<usize>| self.each(&xi[part.start * d..part.end * d]).map(|excess| excess * excess).sum::<Real>();
+            *y = crew::sum(xi.len() / d, 4 * d, some) / agents;
         }
     }
 
@@ -156,10 +163,12 @@ impl Op for Acceleration {
     fn forward(&self, x: &Inputs, y: &mut [Real], _: &mut [Real], _: &mut [Real]) {
         let &[batch, agents, k] = x.shape(0).sizes() else { panic!("acceleration: actions {:?}", x.shape(0)) };
         for ((y, now), before) in y.iter_mut().zip(each(&x[0], batch)).zip(each(&x[1], batch)) {
-            let mut sum = 0.0;
-            for (now, before) in now.chunks_exact(k).zip(before.chunks_exact(k)) {
-                sum += now[1..].iter().zip(&before[1..]).map(|(a, b)| (a - b) * (a - b)).sum::<Real>();
-            }
+            let sum = crew::sum(agents, 4 * k, |part| {
+                let [now, before] = [now, before].map(|all| all[part.start * k..part.end * k].chunks_exact(k));
+                now.zip(before).fold(0.0, |sum, (now, before)| {
+                    sum + now[1..].iter().zip(&before[1..]).map(|(a, b)| (a - b) * (a - b)).sum::<Real>()
+                })
+            });
             *y = sum / agents as Real;
         }
     }

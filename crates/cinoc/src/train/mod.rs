@@ -3,15 +3,14 @@
 mod adam;
 mod sample;
 mod schedule;
-mod sum;
 
 pub use adam::Adam;
 pub use schedule::rate;
-pub use sum::{Alone, Sum};
 
 use crate::evaluate::{self, Request};
 use crate::policy::Policy;
 use crate::random::{Rng, Stream};
+use crate::ranks::Ranks;
 use crate::recipe::Train;
 use crate::registry::Parts;
 use crate::rollout::{Control, Loss, Outcome, Rollout, Wanted};
@@ -68,47 +67,47 @@ pub struct Trainer {
     pub adam: Adam,
     /// Exponential moving average of the parameters.
     pub average: Params,
+    /// A clock, in seconds, for [`Trainer::shard_seconds`]; there need not be one (browsers have another).
+    pub clock: Option<fn() -> f64>,
     shards: Vec<Shard>,
     gradient: Vec<Real>,
     threads: Threads,
-    sum: Box<dyn Sum>,
 }
 
 /// Some instances of a batch, worked on together.
 struct Shard {
     rollout: Rollout,
     outcome: Outcome,
+    /// How long it took, by the trainer's clock.
+    seconds: f64,
     /// Weight of each instance in the mean over the batch.
     share: f64,
-    /// What is reported: each term of the cost, as its part of the mean over the batch, then whether an episode diverged.
-    report: Vec<f64>,
 }
 
 impl Trainer {
-    /// A fresh run on one machine.
+    /// A fresh run; its shards are spread over threads and ranks.
     pub fn new(parts: Parts, seed: u64, threads: Threads) -> Result<Self, Error> {
-        Self::with_sum(parts, seed, threads, Box::new(Alone))
-    }
-
-    /// A fresh run whose shards may be spread over several processes.
-    pub fn with_sum(parts: Parts, seed: u64, threads: Threads, sum: Box<dyn Sum>) -> Result<Self, Error> {
         let Parts { problem, policy, train } = parts;
         knows(&*policy, &train)?;
-        afford(&problem, &*policy, &train)?;
+        let count = train.batch.div_ceil(train.shard);
+        let own = threads.ranks().own(count);
+        // What all ranks on this machine hold together.
+        let here = own.len().saturating_mul(threads.ranks().here()).min(count);
+        afford(&problem, &*policy, &train, here)?;
         let params = policy.init(&mut Rng::new(seed, Stream::Init, 0));
         let (ticks, agents) = (training_ticks(&problem, &train), problem.agents);
-        let count = train.batch.div_ceil(train.shard);
-        let (keep, rematerialise) = keeps(&problem, &*policy, &params, &train, count);
+        let (keep, rematerialise) = keeps(&problem, &*policy, &params, &train, here);
         let shard = |_| Shard {
             rollout: Rollout::new(ticks, train.segment, keep, agents).rematerialise(rematerialise).hold(train.hold),
             share: 0.0,
+            seconds: 0.0,
             outcome: Outcome::Finished,
-            report: vec![0.0; problem.task.terms().len() + 1],
         };
-        let shards = sum.own(count).map(shard).collect();
+        let shards = own.map(shard).collect();
         let adam = Adam::new(params.theta().len());
         let (gradient, average) = (vec![0.0; params.theta().len()], params.clone());
-        Ok(Self { problem, policy, train, params, seed, update: 0, best: None, adam, average, shards, gradient, threads, sum })
+        let (best, clock) = (None, None);
+        Ok(Self { problem, policy, train, params, seed, update: 0, best, adam, average, clock, shards, gradient, threads })
     }
 
     /// Whether all updates are done.
@@ -141,11 +140,13 @@ impl Trainer {
 
     /// The terms of the mean cost of the next batch; the gradient is left in `self.gradient`.
     fn gradient(&mut self) -> Result<Vec<f64>, Error> {
-        let Self { problem, policy, params, shards, threads, seed, update, train, sum, .. } = self;
+        let Self { problem, policy, params, shards, threads, seed, update, train, clock, .. } = self;
         let (problem, policy, params, train) = (&**problem, &**policy, &*params, &*train);
-        let first = sum.own(train.batch.div_ceil(train.shard)).start;
+        let first = threads.ranks().own(train.batch.div_ceil(train.shard)).start;
         let (seed, update) = (*seed, *update);
+        let now = || clock.map_or(0.0, |clock| clock());
         threads.for_each(shards, |s, shard| {
+            let since = now();
             shard.share = sample::fill(&mut shard.rollout.batch, problem, train, seed, update, first + s);
             shard.rollout.clear_gradient();
             let episode = shard.rollout.forward(problem, Control::Policy(policy, params), Wanted::PARAMS, &mut |_| {});
@@ -153,35 +154,38 @@ impl Trainer {
             if episode.outcome == Outcome::Finished {
                 episode.backward(Loss::cost(shard.share));
             }
+            shard.seconds = now() - since;
         });
         self.add_up(true)
     }
 
     /// Adds up what the shards found; the terms of the mean cost.
     fn add_up(&mut self, with_gradient: bool) -> Result<Vec<f64>, Error> {
+        let ranks = self.threads.ranks();
         let terms = self.problem.task.terms().len();
-        for Shard { rollout, outcome, share, report } in &mut self.shards {
+        // Of each shard: its part of the mean of each term, and the tick at which an episode diverged, or none.
+        let mut reports = Vec::with_capacity(self.shards.len() * (terms + 1));
+        for Shard { rollout, outcome, share, .. } in &self.shards {
             let size = rollout.batch.size;
-            for (term, part) in report[..terms].iter_mut().enumerate() {
-                *part = rollout.costs[term * size..][..size].iter().sum::<f64>() * *share;
-            }
-            report[terms] = f64::from(u8::from(*outcome != Outcome::Finished));
-        }
-        let mut total = vec![0.0; terms + 1];
-        let own: Vec<&[f64]> = self.shards.iter().map(|shard| shard.report.as_slice()).collect();
-        self.sum.doubles(&own, &mut total);
-        if total[terms] > 0.0 {
-            let tick = self.shards.iter().find_map(|shard| match shard.outcome {
-                Outcome::Diverged { tick } => Some(format!(" at tick {tick}")),
-                Outcome::Finished => None,
+            reports.extend((0..terms).map(|term| rollout.costs[term * size..][..size].iter().sum::<f64>() * share));
+            reports.push(match outcome {
+                Outcome::Diverged { tick } => *tick as f64,
+                Outcome::Finished => f64::NAN,
             });
-            return Err(Error::NotFinite { update: self.update + 1, what: "the cost", place: tick.unwrap_or_default() });
+        }
+        let reports = ranks.numbers(&reports)?;
+        let mut total = vec![0.0; terms];
+        for report in reports.chunks_exact(terms + 1) {
+            if !report[terms].is_nan() {
+                let place = format!(" at tick {}", report[terms]);
+                return Err(Error::NotFinite { update: self.update + 1, what: "the cost", place });
+            }
+            total.iter_mut().zip(report).for_each(|(sum, part)| *sum += part);
         }
         if with_gradient {
             let own: Vec<&[Real]> = self.shards.iter().map(|shard| shard.rollout.gradient()).collect();
-            self.sum.reals(&own, &mut self.gradient);
+            ranks.add_up(&own, &mut self.gradient)?;
         }
-        total.truncate(terms);
         Ok(total)
     }
 
@@ -236,6 +240,16 @@ impl Trainer {
         &self.gradient
     }
 
+    /// The ranks that it is spread over.
+    pub fn ranks(&self) -> &dyn Ranks {
+        self.threads.ranks()
+    }
+
+    /// How many seconds each shard of this rank took in the last update, by the clock of this trainer.
+    pub fn shard_seconds(&self) -> impl Iterator<Item = f64> {
+        self.shards.iter().map(|shard| shard.seconds)
+    }
+
     /// Calls `f` once on each of the run's threads.
     pub fn each_thread<T: Send>(&self, f: impl Fn() -> T + Sync) -> Vec<T> {
         self.threads.broadcast(f)
@@ -279,14 +293,15 @@ fn knows(policy: &dyn Policy, train: &Train) -> Result<(), Error> {
 /// Bytes that a recorded segment takes beside its numbers.
 const SEGMENT: f64 = 600.0;
 
-/// Refuses a batch whose states and one recorded segment do not fit into memory.
-pub(crate) fn afford(problem: &Problem, policy: &dyn Policy, train: &Train) -> Result<(), Error> {
+/// Refuses a batch of which so many shards, with their states and one recorded segment, do not fit into memory.
+pub(crate) fn afford(problem: &Problem, policy: &dyn Policy, train: &Train, shards: usize) -> Result<(), Error> {
     let features = problem.swarm.features();
     // Shards with many agents hold fewer instances, but two at the least.
     let each = |agents: usize| sample::fit(train.shard, problem.agents, agents) * agents;
     let most = train.agents.iter().map(|&agents| each(agents)).max().unwrap_or(0).div_ceil(train.shard).max(problem.agents);
     let (nodes, agents) = (problem.stepper.grid().count() as f64, most as f64);
-    let state = nodes + agents * (problem.swarm.dimensions() + problem.swarm.action_width()) as f64;
+    let waiting = 1 + problem.swarm.disturbance().pending(train.hold);
+    let state = nodes + agents * (problem.swarm.dimensions() + waiting * problem.swarm.action_width()) as f64;
     let seen = if features.shared { features.patch.count() as f64 } else { agents * features.patch.count() as f64 };
     let ticks = training_ticks(problem, train);
     let kept = state * ticks.div_ceil(train.segment) as f64;
@@ -294,9 +309,9 @@ pub(crate) fn afford(problem: &Problem, policy: &dyn Policy, train: &Train) -> R
     let tick = 8.0 * nodes + step + 2.0 * seen + 300.0 * agents + policy.room(most) as f64;
     let recorded = tick * train.segment.min(ticks) as f64;
     let what = format!("a batch of {} instances with {} agents over {ticks} ticks", train.batch, problem.agents);
-    let numbers = train.batch as f64 * (kept + recorded);
+    let numbers = shards.saturating_mul(train.shard).min(train.batch) as f64 * (kept + recorded);
     let each_shard = SEGMENT * ticks.div_ceil(train.segment) as f64 + size_of::<Real>() as f64 * once;
-    memory::afford(&what, size_of::<Real>() as f64 * numbers + train.batch.div_ceil(train.shard) as f64 * each_shard)
+    memory::afford(&what, size_of::<Real>() as f64 * numbers + shards as f64 * each_shard)
 }
 
 /// Whether all segments of all shards are kept, and whether what can be computed again is not: the fastest that fits into the memory that may be used.

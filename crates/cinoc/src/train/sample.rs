@@ -1,5 +1,6 @@
 //! What training learns from: instances, and what is done to them so that a policy also knows other numbers of agents, places, strengths and deaths.
 
+use crate::place::{WITHIN, cluster, scatter};
 use crate::random::{Rng, Stream, Use};
 use crate::recipe::Train;
 use crate::rollout::Batch;
@@ -23,6 +24,7 @@ pub fn fill(batch: &mut Batch, problem: &Problem, train: &Train, seed: u64, upda
             instance.start.iter_mut().chain(&mut instance.target).for_each(|z| *z = -*z);
         }
         batch.push(&instance.start, &instance.target, &places);
+        batch.seed(Rng::seed(seed, Stream::Train, (update * train.batch + i) as u64));
         move_agents(problem, train, &mut rng, batch);
         weaken(problem, train, &mut rng, batch);
         kill(problem, train, &mut rng, batch);
@@ -64,16 +66,10 @@ fn move_agents(problem: &Problem, train: &Train, rng: &mut Rng, batch: &mut Batc
         moved = true;
     }
     if happens(rng, train.clustered) {
-        let spread = 0.15 / (batch.agents as f64).powf(1.0 / d as f64);
-        let part: Vec<[f64; 2]> = (0..d).map(|_| [rng.uniform(0.05, 0.35), 1.0 - rng.uniform(0.05, 0.35)]).collect();
-        for (i, xi) in places.iter_mut().enumerate() {
-            let ([low, high], length) = (part[i % d], lengths[i % d]);
-            let at = low + (high - low) * *xi as f64 / length + spread * rng.normal();
-            *xi = (length * at.clamp(0.03, 0.97)) as Real;
-        }
+        cluster(rng, &lengths, places);
         moved = true;
     } else if happens(rng, train.scattered) {
-        places.iter_mut().enumerate().for_each(|(i, xi)| *xi = (lengths[i % d] * rng.uniform(0.03, 0.97)) as Real);
+        scatter(rng, &[vec![0.0; d], lengths.clone()], WITHIN, places);
         moved = true;
     }
     let jitter = train.start_jitter;

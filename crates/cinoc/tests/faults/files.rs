@@ -272,7 +272,7 @@ fn checkpoints() {
     let path = run.0.join("checkpoint.safetensors");
     let resumed = |bytes: &[u8]| -> Result<(), String> {
         std::fs::write(&path, bytes).map_err(|error| error.to_string())?;
-        let saved = match Saved::open(&registry, &run.0) {
+        let saved = match Saved::open(&registry, &run.0, Threads::one()) {
             Ok(saved) => saved,
             Err(error) => return sentence(&error),
         };
@@ -281,7 +281,7 @@ fn checkpoints() {
             return Ok(());
         }
         match saved
-            .resume(&registry, config, Threads::one())
+            .resume(&registry, config)
             .and_then(|mut run| if run.trainer.finished() { run.close() } else { run.step().map(drop) })
         {
             Ok(()) => Ok(()),

@@ -1,64 +1,43 @@
 //! What was found, in memory and in a file of JSON lines: the settings, a line per instance, the summary.
 
-use anyhow::{Context, Result, anyhow, bail};
+use crate::cmd::lines::Lines;
+use anyhow::Result;
 use cinoc::optimum::Record;
+use cinoc::ranks::Ranks;
 use cinoc::rollout::Beginning;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
-use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{Read, Seek, SeekFrom, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Found so far.
 pub struct Results<T> {
     found: Vec<T>,
-    file: Option<(PathBuf, File)>,
+    file: Option<Lines>,
 }
 
 impl<T: Record + Clone + Serialize + DeserializeOwned> Results<T> {
     /// Those of a file, if there is one; it is refused if it was made with other settings.
     pub fn open(path: Option<&Path>, header: Value) -> Result<Self> {
         let Some(path) = path else { return Ok(Self { found: Vec::new(), file: None }) };
-        let reading = || format!("{} cannot be opened; check that its folder exists and can be written", path.display());
-        let mut file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path).with_context(reading)?;
-        // Devices and pipes have no end, or none of their own.
-        if !file.metadata().with_context(reading)?.is_file() {
-            return Err(strange(path, "it is no plain file"));
-        }
-        if matches!(file.try_lock(), Err(TryLockError::WouldBlock)) {
-            bail!("another process writes {}; wait for it, or give another name with -o", path.display());
-        }
-        let mut text = String::new();
-        file.read_to_string(&mut text).map_err(|error| strange(path, &error.to_string()))?;
-        // A line that was being written when the program was killed is written again.
-        let whole = text.rfind('\n').map_or(0, |end| end + 1);
-        let mut lines = text[..whole].lines();
+        let (lines, values) = Lines::open(path, &header, "optimum")?;
         let mut found = Vec::new();
-        match lines.next() {
-            Some(first) => {
-                let was: Value = serde_json::from_str(first).map_err(|error| strange(path, &error.to_string()))?;
-                refuse_other(path, &was, &header)?;
-                for line in lines {
-                    let value: Value = serde_json::from_str(line).map_err(|error| strange(path, &error.to_string()))?;
-                    if value.get("summary").is_none() {
-                        let one: T = serde_json::from_value(value).map_err(|error| strange(path, &error.to_string()))?;
-                        if found.iter().all(|known: &T| known.instance() != one.instance()) {
-                            found.push(one);
-                        }
-                    }
-                }
+        for value in values.into_iter().filter(|value| value.get("summary").is_none()) {
+            let one: T = serde_json::from_value(value).map_err(|error| lines.strange(&error.to_string()))?;
+            if found.iter().all(|known: &T| known.instance() != one.instance()) {
+                found.push(one);
             }
-            None if !text.is_empty() => return Err(strange(path, "it has no whole line")),
-            None => {}
         }
-        file.set_len(whole as u64)?;
-        file.seek(SeekFrom::End(0))?;
-        let mut results = Self { found, file: Some((path.to_owned(), file)) };
-        if whole == 0 {
-            results.write(&header)?;
+        Ok(Self { found, file: Some(lines) })
+    }
+
+    /// Those of the first rank, on all of them: it alone reads and writes the file.
+    pub fn shared(mut self, ranks: &dyn Ranks) -> Result<Self> {
+        let found = ranks.share(Some(serde_json::to_vec(&self.found)?))?;
+        if !ranks.first() {
+            self.found = serde_json::from_slice(&found)?;
         }
-        Ok(results)
+        Ok(self)
     }
 
     /// Whether an instance is among them.
@@ -91,34 +70,6 @@ impl<T: Record + Clone + Serialize + DeserializeOwned> Results<T> {
     }
 
     fn write(&mut self, line: &Value) -> Result<()> {
-        let Some((path, file)) = &mut self.file else { return Ok(()) };
-        let failed = || format!("{} could not be written; make room and give the same command again", path.display());
-        file.write_all(format!("{line}\n").as_bytes()).and_then(|()| file.sync_data()).with_context(failed)
+        self.file.as_mut().map_or(Ok(()), |file| file.write(line))
     }
-}
-
-fn strange(path: &Path, why: &str) -> anyhow::Error {
-    anyhow!("{} is not a file of `optimum` ({why}); give another name with -o", path.display())
-}
-
-/// Refuses to mix what was made with different settings.
-fn refuse_other(path: &Path, was: &Value, asked: &Value) -> Result<()> {
-    let (Some(old), Some(new)) = (was.as_object(), asked.as_object()) else {
-        return Err(strange(path, "its first line is no object"));
-    };
-    for (key, asked) in new {
-        let Some(was) = old.get(key) else { return Err(strange(path, &format!("its first line has no {key:?}"))) };
-        if was != asked {
-            let name = path.display();
-            match key.as_str() {
-                "settings" => {
-                    bail!("{name} was made with other settings of the problem; repeat its --set, or give another name with -o")
-                }
-                _ => bail!(
-                    "{name} was made with {key} {was}, not {asked}; ask for {key} {was} again, or give another name with -o"
-                ),
-            }
-        }
-    }
-    Ok(())
 }

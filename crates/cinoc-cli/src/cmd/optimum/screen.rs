@@ -1,7 +1,8 @@
-//! How far a search is; and Ctrl-C.
+//! How far a search is, and what it has found.
 
 use super::file::Results;
-use crate::out::note;
+use crate::out::{note, terminal};
+use crate::stop;
 use anyhow::Result;
 use cinoc::Problem;
 use cinoc::evaluate::Request;
@@ -9,13 +10,8 @@ use cinoc::optimum::{Listen, Record};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use std::io::IsTerminal;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, Once};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
-
-/// Whether somebody asked for an end.
-static STOP: AtomicBool = AtomicBool::new(false);
 
 /// A progress bar on a terminal, a line now and then elsewhere; what is found goes to the results at once.
 pub struct Screen<T> {
@@ -38,18 +34,9 @@ struct Shown<T> {
 impl<T> Screen<T> {
     /// For so many instances.
     pub fn new(results: Results<T>, count: usize, with: Option<(Arc<Problem>, Request)>) -> Result<Self> {
-        // Ctrl-C drops the instances at hand; a second one is for the impatient. There can be one handler only.
-        static HANDLER: Once = Once::new();
-        let mut set = Ok(());
-        HANDLER.call_once(|| {
-            set = ctrlc::set_handler(|| {
-                if STOP.swap(true, Ordering::Relaxed) {
-                    std::process::exit(130);
-                }
-            });
-        });
-        set?;
-        let bar = std::io::stderr().is_terminal().then(|| {
+        // From here on a signal drops the instances at hand.
+        stop::listen()?;
+        let bar = terminal().then(|| {
             let style = ProgressStyle::with_template("{bar:30} {percent} %  {msg}  {elapsed} gone, {eta} to go")
                 .expect("a valid template")
                 .progress_chars("━━╌");
@@ -76,7 +63,7 @@ impl<T> Screen<T> {
 
 impl<T: Record + Clone + Serialize + DeserializeOwned + Send> Listen<T> for Screen<T> {
     fn stop(&self) -> bool {
-        STOP.load(Ordering::Relaxed)
+        stop::asked()
     }
 
     fn advance(&self, share: f64) {
@@ -105,7 +92,7 @@ impl<T: Record + Clone + Serialize + DeserializeOwned + Send> Listen<T> for Scre
             if let Err(error) = shown.results.add(found, begins.as_ref()) {
                 shown.failed.get_or_insert(error);
                 // There is no use in finding what cannot be written.
-                STOP.store(true, Ordering::Relaxed);
+                stop::ask();
             }
         }
     }

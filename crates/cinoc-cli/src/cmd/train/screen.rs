@@ -1,10 +1,9 @@
 //! How far a training run is.
 
 use crate::cmd::short;
-use crate::out::note;
+use crate::out::{note, terminal};
 use cinoc::train::Progress;
 use indicatif::{ProgressBar, ProgressStyle};
-use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
 /// A progress bar on a terminal, a line now and then elsewhere.
@@ -20,7 +19,7 @@ pub struct Screen {
 impl Screen {
     /// For a run of `updates`, of which some are done.
     pub fn new(updates: usize, done: usize) -> Self {
-        let bar = std::io::stderr().is_terminal().then(|| {
+        let bar = terminal().then(|| {
             let style = ProgressStyle::with_template("{bar:30} {pos}/{len} updates  {msg}  {elapsed} gone, {eta} to go")
                 .expect("a valid template")
                 .progress_chars("━━╌");

@@ -1,6 +1,7 @@
 //! Memory that follows what is new, each number at its own pace.
 
 use crate::Real;
+use cinoc_tape::kernel::crew;
 use cinoc_tape::{Cotangents, Inputs, Op, Shape, Var};
 use std::sync::{Arc, LazyLock};
 
@@ -26,11 +27,14 @@ impl Op for Relax {
 
     fn forward(&self, x: &Inputs, y: &mut [Real], _: &mut [Real], _: &mut [Real]) {
         let width = x[2].len();
-        for (y, (s, now)) in y.chunks_exact_mut(width).zip(x[0].chunks_exact(width).zip(x[1].chunks_exact(width))) {
-            for j in 0..width {
-                y[j] = s[j] + x[2][j] * (now[j] - s[j]);
+        crew::rows(y, width, 2 * width, |first, y| {
+            let [s, now] = [0, 1].map(|i| x[i][first * width..].chunks_exact(width));
+            for (y, (s, now)) in y.chunks_exact_mut(width).zip(s.zip(now)) {
+                for j in 0..width {
+                    y[j] = s[j] + x[2][j] * (now[j] - s[j]);
+                }
             }
-        }
+        });
     }
 
     fn vjp(&self, x: &Inputs, _: &[Real], y_bar: &[Real], _: &[Real], bars: &mut Cotangents, _: &mut [Real]) {

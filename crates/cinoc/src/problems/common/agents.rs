@@ -1,7 +1,7 @@
 //! Agents as settings describe them.
 
 use crate::actuate::{Kernel, Push};
-use crate::agents::{Advance, Swarm};
+use crate::agents::{Advance, Disturbance, Swarm};
 use crate::limit::{Crowd, CrowdSettings, EachLimit};
 use crate::place::{BetweenMargins, CellCentres, EvenLattice, Margins, Place};
 use crate::sense::{Sense, Sight, Window};
@@ -31,6 +31,15 @@ settings! {
         crowd: f64 = 0.0..=1e6,
         /// How far others count in that, in widths of a push: up to √6 of them.
         crowd_width: f64 = 1e-3..=1e3,
+        /// Standard deviation of noise on every value of the field that agents see, in every tick.
+        #[absent = 0.0]
+        sensor_noise: f64 = 0.0..=1e6,
+        /// Standard deviation of noise on every push, in every tick and in the unit of u.
+        #[absent = 0.0]
+        actuator_noise: f64 = 0.0..=1e6,
+        /// Ticks from a decision of an agent, push and velocity, to what it does.
+        #[absent = 0]
+        delay: usize = 0..=50,
     }
 }
 
@@ -51,6 +60,15 @@ settings! {
         crowd: f64 = 0.0..=1e6,
         /// How far others count in that, in widths of a push: up to √6 of them.
         crowd_width: f64 = 1e-3..=1e3,
+        /// Standard deviation of noise on every value of the field that agents see, in every tick.
+        #[absent = 0.0]
+        sensor_noise: f64 = 0.0..=1e6,
+        /// Standard deviation of noise on every push, in every tick and in the unit of u.
+        #[absent = 0.0]
+        actuator_noise: f64 = 0.0..=1e6,
+        /// Ticks from a decision of an agent to what it does.
+        #[absent = 0]
+        delay: usize = 0..=50,
     }
 }
 
@@ -69,13 +87,16 @@ impl Mobile {
         Swarm::new(d, place, Box::new(sense), Box::new(EachLimit::new(&limits)), push.on(grid, true))
             .moving(Advance::new(tick_time as Real, vec![0.0; d], lengths.clone()))
             .crowding(crowd(grid, self.sigma, self.crowd, self.crowd_width))
+            .disturbed(Disturbance { sensor: self.sensor_noise, actuator: self.actuator_noise, delay: self.delay })
     }
 }
 
 impl Static {
     /// So many agents whose pushes have this width and largest intensity at their peak; nothing else is asked for.
     pub fn new(agents: usize, sigma: f64, u_limit: f64) -> Self {
-        Self { agents, sigma, kernel: Kernel::Peak, u_limit, staggered: false, crowd: 0.0, crowd_width: 1.0 }
+        let (kernel, staggered, crowd, crowd_width) = (Kernel::Peak, false, 0.0, 1.0);
+        let (sensor_noise, actuator_noise, delay) = Default::default();
+        Self { agents, sigma, kernel, u_limit, staggered, crowd, crowd_width, sensor_noise, actuator_noise, delay }
     }
 
     /// Agents on `grid` that see through `window`.
@@ -87,6 +108,7 @@ impl Static {
         let (limit, push) = (EachLimit::new(&[self.u_limit as Real]), Push { sigma: self.sigma, kernel: self.kernel });
         Swarm::new(grid.dimensions(), place, Box::new(Sight::around(grid, window)), Box::new(limit), push.on(grid, false))
             .crowding(crowd(grid, self.sigma, self.crowd, self.crowd_width))
+            .disturbed(Disturbance { sensor: self.sensor_noise, actuator: self.actuator_noise, delay: self.delay })
     }
 }
 

@@ -50,6 +50,9 @@ impl Interval<'_> {
             start_margin_other: 0.1,
             crowd: 0.0,
             crowd_width: 1.0,
+            sensor_noise: 0.0,
+            actuator_noise: 0.0,
+            delay: 0,
         }
     }
 

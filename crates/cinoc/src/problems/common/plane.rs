@@ -53,6 +53,9 @@ impl HeatPlane {
                 start_margin_other: 0.2,
                 crowd: 0.0,
                 crowd_width: 1.0,
+                sensor_noise: 0.0,
+                actuator_noise: 0.0,
+                delay: 0,
             },
             // Twelve samples along each axis, one cell apart.
             observe: Window::new(12, 11.0 / 31.0),

@@ -3,6 +3,8 @@
 use super::cells::Cells;
 use super::line::WALL;
 use crate::Real;
+use crate::geometry::cells_of_chunk;
+use cinoc_tape::kernel::crew;
 
 /// Directions in which an agent looks.
 pub const SECTORS: usize = 8;
@@ -81,34 +83,30 @@ impl Plane {
     /// Gaps of each agent in each sector, and what ends them.
     pub fn gaps(&self, xi: &[Real], strength: &[Real], gaps: &mut [Real], ends: &mut [Real], work: &mut [Real]) {
         let agents = strength.len();
-        let cells = (agents > ALL_PAIRS).then(|| Cells::new(self.lengths, self.torus, xi, work));
-        let (gaps, ends) = (gaps.as_chunks_mut::<SECTORS>().0, ends.as_chunks_mut::<SECTORS>().0);
-        for (i, (gaps, ends)) in gaps.iter_mut().zip(ends).enumerate() {
-            let at = &xi[2 * i..2 * i + 2];
-            *gaps = std::array::from_fn(|k| self.nobody(at, k));
-            *ends = [WALL; SECTORS];
-            let mut look = |j: usize, gaps: &mut [Real; SECTORS]| {
-                if j == i || strength[j] <= 0.0 {
-                    return;
-                }
-                let d = self.apart(at, &xi[2 * j..]);
-                let Some(k) = sector(d) else { return };
-                let distance = (d[0] * d[0] + d[1] * d[1] + SOFTENING).sqrt();
-                // Of agents equally far the one with the smaller number counts, in whatever order they are looked at.
-                if distance < gaps[k] || (distance == gaps[k] && (j as Real) < ends[k]) {
-                    (gaps[k], ends[k]) = (distance, j as Real);
-                }
-            };
-            let Some(cells) = &cells else {
-                (0..agents).for_each(|j| look(j, gaps));
-                continue;
-            };
-            // Nobody in a ring further out is nearer than that ring.
-            let mut ring = 0;
-            while cells.ring(at, ring, &mut |j| look(j, gaps)) && gaps.iter().any(|gap| *gap > ring as Real * cells.size) {
-                ring += 1;
+        if agents <= ALL_PAIRS {
+            let (gaps, ends) = (gaps.as_chunks_mut::<SECTORS>().0, ends.as_chunks_mut::<SECTORS>().0);
+            for (i, (gaps, ends)) in gaps.iter_mut().zip(ends).enumerate() {
+                let mut look = Look::new(self, i, &xi[2 * i..2 * i + 2], gaps, ends);
+                (0..agents).for_each(|j| look.at(j, &[xi[2 * j], xi[2 * j + 1], strength[j]]));
             }
+            return;
         }
+        let cells = Cells::new(self.lengths, self.torus, xi, strength, work);
+        let order = &cells.order;
+        let some = cells_of_chunk(order, agents, 40 * SECTORS);
+        let rows = (order.scatter(gaps, SECTORS, some), order.scatter(ends, SECTORS, some));
+        crew::share(rows, |_, (mut gaps, mut ends)| {
+            for place in gaps.places() {
+                let (gaps, ends) = (gaps.row(place).as_chunks_mut::<SECTORS>().0, ends.row(place).as_chunks_mut::<SECTORS>().0);
+                let at = &cells.agents[place][..2];
+                let mut look = Look::new(self, order.get(place), at, &mut gaps[0], &mut ends[0]);
+                // Nobody in a ring further out is nearer than that ring.
+                let mut ring = 0;
+                while cells.ring(at, ring, &mut |j, other| look.at(j, other)) && look.beyond(ring as Real * cells.size) {
+                    ring += 1;
+                }
+            }
+        });
     }
 
     /// Adds the cotangent of the positions.
@@ -129,6 +127,43 @@ impl Plane {
                 xi_bar[2 * i + c] -= bar / AXES[k][c];
             }
         }
+    }
+}
+
+/// One agent that looks at others, one after the other.
+struct Look<'a> {
+    plane: &'a Plane,
+    own: usize,
+    from: &'a [Real],
+    gaps: &'a mut [Real; SECTORS],
+    ends: &'a mut [Real; SECTORS],
+}
+
+impl<'a> Look<'a> {
+    /// An agent that has seen nobody yet.
+    fn new(plane: &'a Plane, own: usize, from: &'a [Real], gaps: &'a mut [Real; SECTORS], ends: &'a mut [Real; SECTORS]) -> Self {
+        *gaps = std::array::from_fn(|k| plane.nobody(from, k));
+        *ends = [WALL; SECTORS];
+        Self { plane, own, from, gaps, ends }
+    }
+
+    /// Looks at agent `j`, of this position and strength.
+    fn at(&mut self, j: usize, other: &[Real; 3]) {
+        if j == self.own || other[2] <= 0.0 {
+            return;
+        }
+        let d = self.plane.apart(self.from, &other[..2]);
+        let Some(k) = sector(d) else { return };
+        let distance = (d[0] * d[0] + d[1] * d[1] + SOFTENING).sqrt();
+        // Of agents equally far the one with the smaller number counts, in whatever order they are looked at.
+        if distance < self.gaps[k] || (distance == self.gaps[k] && (j as Real) < self.ends[k]) {
+            (self.gaps[k], self.ends[k]) = (distance, j as Real);
+        }
+    }
+
+    /// Whether there may be somebody nearer than it knows, further away than `distance`.
+    fn beyond(&self, distance: Real) -> bool {
+        self.gaps.iter().any(|gap| *gap > distance)
     }
 }
 

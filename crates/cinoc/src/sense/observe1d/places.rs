@@ -39,12 +39,3 @@ impl Places {
 pub fn hat(s: Real) -> Real {
     (1.0 - s.abs()).max(0.0)
 }
-
-/// Copies a short slice without calling a function, in fours.
-#[inline(always)]
-pub fn copy(to: &mut [Real], from: &[Real]) {
-    let (to4, to1) = to.as_chunks_mut::<4>();
-    let (from4, from1) = from[..4 * to4.len() + to1.len()].as_chunks::<4>();
-    to4.iter_mut().zip(from4).for_each(|(to, from)| *to = *from);
-    to1.iter_mut().zip(from1).for_each(|(to, from)| *to = *from);
-}

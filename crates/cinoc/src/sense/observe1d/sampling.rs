@@ -1,8 +1,9 @@
 //! Samples around an agent on an interval, and their adjoints.
 
 use super::Observe1d;
-use super::places::{Places, STEPS, copy, hat};
+use super::places::{Places, STEPS, hat};
 use crate::Real;
+use crate::vector::copy;
 use cinoc_tape::kernel::chunk::LANES;
 use cinoc_tape::kernel::math::{fma, sum_lanes};
 

@@ -1,4 +1,4 @@
-//! Numbers in JSON, which has none for what is not finite: there they are words.
+//! Numbers in JSON, which has none for what is not finite: there they are words. A missing one could be taken for a good one.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -24,10 +24,12 @@ fn value<E: serde::de::Error>(number: Number) -> Result<f64, E> {
     }
 }
 
+/// Writes a number, or the word for it.
 pub fn serialize<S: Serializer>(x: &f64, serializer: S) -> Result<S::Ok, S::Error> {
     word(*x).serialize(serializer)
 }
 
+/// Reads a number, or the word for it.
 pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
     value(Number::deserialize(deserializer)?)
 }
@@ -37,10 +39,12 @@ pub mod option {
     use super::{Number, value, word};
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+    /// Writes a number, or the word for it.
     pub fn serialize<S: Serializer>(x: &Option<f64>, serializer: S) -> Result<S::Ok, S::Error> {
         x.map(word).serialize(serializer)
     }
 
+    /// Reads it.
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
         Option::<Number>::deserialize(deserializer)?.map(value).transpose()
     }

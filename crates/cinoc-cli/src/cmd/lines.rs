@@ -1,0 +1,87 @@
+//! A file of JSON lines that can be continued: what was asked for, then what was found, a line each.
+
+use anyhow::{Context, Result, anyhow, bail};
+use serde_json::Value;
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+/// An open file of lines.
+pub struct Lines {
+    path: PathBuf,
+    file: File,
+    /// The command that writes it.
+    command: &'static str,
+}
+
+impl Lines {
+    /// Opens or makes the file of a command, and gives the lines it holds already behind its header. It is refused if it was made with another header.
+    pub fn open(path: &Path, header: &Value, command: &'static str) -> Result<(Self, Vec<Value>)> {
+        let reading = || format!("{} cannot be opened; check that its folder exists and can be written", path.display());
+        let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path).with_context(reading)?;
+        let mut lines = Self { path: path.to_owned(), file, command };
+        // Devices and pipes have no end, or none of their own.
+        if !lines.file.metadata().with_context(reading)?.is_file() {
+            return Err(lines.strange("it is no plain file"));
+        }
+        if matches!(lines.file.try_lock(), Err(TryLockError::WouldBlock)) {
+            bail!("another process writes {}; wait for it, or give another name with -o", path.display());
+        }
+        let mut text = String::new();
+        lines.file.read_to_string(&mut text).map_err(|error| lines.strange(&error.to_string()))?;
+        // A line that was being written when the program was killed is written again.
+        let whole = text.rfind('\n').map_or(0, |end| end + 1);
+        let mut values = Vec::new();
+        for line in text[..whole].lines() {
+            values.push(serde_json::from_str(line).map_err(|error| lines.strange(&error.to_string()))?);
+        }
+        match values.is_empty() {
+            false => lines.refuse_other(&values.remove(0), header)?,
+            true if !text.is_empty() => return Err(lines.strange("it has no whole line")),
+            true => {}
+        }
+        lines.file.set_len(whole as u64)?;
+        lines.file.seek(SeekFrom::End(0))?;
+        if whole == 0 {
+            lines.write(header)?;
+        }
+        Ok((lines, values))
+    }
+
+    /// Writes a line, on the disk before this returns.
+    pub fn write(&mut self, line: &Value) -> Result<()> {
+        let failed = || format!("{} could not be written; make room and give the same command again", self.path.display());
+        self.file.write_all(format!("{line}\n").as_bytes()).and_then(|()| self.file.sync_data()).with_context(failed)
+    }
+
+    /// The file holds something that the command did not write.
+    pub fn strange(&self, why: &str) -> anyhow::Error {
+        anyhow!("{} is not a file of `{}` ({why}); give another name with -o", self.path.display(), self.command)
+    }
+
+    /// Refuses to mix what was made with different settings.
+    fn refuse_other(&self, was: &Value, asked: &Value) -> Result<()> {
+        let (Some(old), Some(new)) = (was.as_object(), asked.as_object()) else {
+            return Err(self.strange("its first line is no object"));
+        };
+        for (key, asked) in new {
+            let Some(was) = old.get(key) else { return Err(self.strange(&format!("its first line has no {key:?}"))) };
+            if was != asked {
+                let name = self.path.display();
+                match key.as_str() {
+                    "settings" => bail!(
+                        "{name} was made with other settings of the problem; repeat its --set, or give another name with -o"
+                    ),
+                    "models" => {
+                        bail!("{name} was made with other policies of the same name; give another folder with -o, or remove it")
+                    }
+                    "cases" => bail!("{name} was made for other cases; give another folder with -o, or remove it"),
+                    _ => bail!(
+                        "{name} was made with {key} {was}, not {asked}; ask for {key} {was} again, or give another name with -o"
+                    ),
+                }
+            }
+        }
+        Ok(())
+    }
+}

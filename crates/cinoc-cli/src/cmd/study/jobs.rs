@@ -1,0 +1,81 @@
+//! The policies of a study: given ones, and those that it trains itself.
+
+use super::screen::Screen;
+use super::table::Table;
+use crate::cmd::train::Stopped;
+use crate::cmd::{Settings, data, short};
+use crate::stop;
+use anyhow::Result;
+use cinoc::Registry;
+use cinoc::random::Use;
+use cinoc::run::{Model, Origin, Run};
+use cinoc::study::Case;
+use cinoc::threads::Threads;
+use std::path::PathBuf;
+
+/// Where policies come from.
+pub struct Policies<'a> {
+    pub registry: &'a Registry,
+    /// Settings that trainings start from.
+    pub settings: Settings,
+    /// Those that were given; behind them, the one that was trained last.
+    pub models: Vec<Model>,
+    /// Seeds of those that are trained.
+    pub seeds: &'a [u64],
+    /// Folder of their runs.
+    pub runs: PathBuf,
+}
+
+impl Policies<'_> {
+    /// Which cases are still to be computed for which policies; those of one training follow one another.
+    pub fn jobs(&self, cases: &[Case], table: &Table) -> Vec<(usize, usize)> {
+        let mut jobs = Vec::new();
+        let mut first = 0;
+        while first < cases.len() {
+            let same = cases[first..].iter().take_while(|case| case.trained == cases[first].trained).count();
+            let count = if cases[first].trained.is_some() { self.seeds.len() } else { self.models.len() };
+            jobs.extend((0..count).flat_map(|policy| (first..first + same).map(move |case| (case, policy))));
+            first += same;
+        }
+        jobs.retain(|(case, policy)| !table.has(*case, *policy));
+        jobs
+    }
+
+    /// The policy of a case: a given one, or one that is trained now unless its run is there already.
+    pub fn get(&mut self, case: &Case, policy: usize, threads: &Threads, screen: &mut Screen) -> Result<&Model> {
+        let Some(changes) = &case.trained else { return Ok(&self.models[policy]) };
+        let seed = self.seeds[policy];
+        let mut settings = self.settings.clone();
+        settings.set.extend(changes.iter().cloned());
+        let config = settings.config(self.registry)?;
+        let known = self.models.last().is_some_and(|model| model.config == config && model.seed == seed);
+        if !known {
+            let word = |c: char| if c.is_alphanumeric() || "._=-".contains(c) { c } else { '_' };
+            let changed: String = changes.join(",").chars().map(word).collect();
+            let folder = self.runs.join(format!("{}-{changed}-{seed}", settings.problem));
+            let ranks = threads.ranks();
+            let run = match ranks.any(ranks.first() && folder.join("checkpoint.safetensors").exists())? {
+                true => Run::resume(self.registry, &folder, threads.again()?)?,
+                false => Run::start(self.registry, &folder, Origin { config, preset: "tuned".into(), seed }, threads.again()?)?,
+            };
+            let model = train(run, &changed, screen)?;
+            self.models.push(model);
+        }
+        Ok(self.models.last().expect("just trained"))
+    }
+}
+
+/// Trains to the end.
+fn train(mut run: Run, what: &str, screen: &mut Screen) -> Result<Model> {
+    data::prepare(&run.trainer.problem, &[Use::Training, Use::Validation], run.trainer.seed, run.trainer.ranks())?;
+    while !run.trainer.finished() {
+        if run.trainer.ranks().any(stop::asked())? {
+            run.close()?;
+            return Err(Stopped(String::new()).into());
+        }
+        let progress = run.step()?;
+        let (update, all, seed) = (progress.update, run.trainer.train.updates, run.trainer.seed);
+        screen.tell(&format!("training with {what}, seed {seed}: {update}/{all} updates, cost {}", short(progress.cost)));
+    }
+    Ok(run.model())
+}

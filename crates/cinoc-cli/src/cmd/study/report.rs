@@ -1,0 +1,142 @@
+//! What a study found: points over policies, as a picture and as a table.
+
+use super::table::Table;
+use crate::cmd::short;
+use crate::draw::{Band, BandLine, BandPoint, draw_bands};
+use crate::out::say;
+use anyhow::Result;
+use cinoc::study::{Case, Row, Scale, Study};
+use cinoc::{Registry, number};
+use serde::Serialize;
+use std::path::Path;
+
+/// One point of a picture: the mean over policies, and their range.
+#[derive(Serialize)]
+pub struct Point {
+    /// Which line.
+    pub line: String,
+    /// Where on the horizontal axis.
+    pub x: f64,
+    /// Agents per instance.
+    pub agents: usize,
+    /// Instances that each policy was scored on.
+    pub instances: usize,
+    /// How many policies.
+    pub policies: usize,
+    /// Mean over policies.
+    #[serde(serialize_with = "number::serialize")]
+    pub value: f64,
+    /// The lowest.
+    #[serde(serialize_with = "number::serialize")]
+    pub lowest: f64,
+    /// The highest.
+    #[serde(serialize_with = "number::serialize")]
+    pub highest: f64,
+    /// Mean effort times the number of agents: lowest, mean and highest.
+    #[serde(skip)]
+    total: [f64; 3],
+    /// Mean effort over policies.
+    #[serde(serialize_with = "number::serialize")]
+    pub effort: f64,
+    /// Episodes that diverged, of all policies.
+    pub diverged: usize,
+}
+
+/// The points of all lines, those of a line in order.
+pub fn points(cases: &[Case], table: &Table) -> Vec<Point> {
+    let mut points = Vec::new();
+    let mut lines: Vec<&str> = Vec::new();
+    // In the order of the cases; a case may have lines of its own besides.
+    let named = cases.iter().map(|case| &case.line).chain(table.rows.iter().map(|row| &row.line));
+    named.for_each(|line| {
+        if !lines.contains(&line.as_str()) {
+            lines.push(line)
+        }
+    });
+    for line in lines {
+        let mut rows: Vec<&Row> = table.rows.iter().filter(|row| row.line == line).collect();
+        rows.sort_by(|a, b| a.x.total_cmp(&b.x));
+        points.extend(rows.chunk_by(|a, b| a.x == b.x).map(point));
+    }
+    points
+}
+
+fn point(rows: &[&Row]) -> Point {
+    let spread = |value: &dyn Fn(&Row) -> f64| {
+        let values = || rows.iter().map(|row| value(row));
+        let mean = values().sum::<f64>() / rows.len() as f64;
+        [values().fold(f64::INFINITY, f64::min), mean, values().fold(f64::NEG_INFINITY, f64::max)]
+    };
+    let [lowest, value, highest] = spread(&|row| row.value);
+    let total = spread(&|row| row.effort * row.agents as f64);
+    let (first, policies) = (rows[0], rows.len());
+    let (effort, diverged) = (total[1] / first.agents as f64, rows.iter().map(|row| row.diverged).sum());
+    let Row { x, agents, instances, .. } = *first;
+    Point { line: first.line.clone(), x, agents, instances, policies, value, lowest, highest, total, effort, diverged }
+}
+
+/// Draws the points.
+pub fn draw(registry: &Registry, study: &Study, problem: &str, points: &[Point], path: &Path) -> Result<()> {
+    let lines = |ends: &dyn Fn(&Point) -> [f64; 3]| {
+        let place = |point: &Point| {
+            let [low, middle, high] = ends(point).map(|x| x as f32);
+            BandPoint { x: point.x as f32, low, middle, high }
+        };
+        let each = points.chunk_by(|a, b| a.line == b.line);
+        each.map(|of| BandLine { name: of[0].line.clone(), dashed: false, points: of.iter().map(place).collect() }).collect()
+    };
+    let mut values: Vec<BandLine> = lines(&|point| [point.lowest, point.value, point.highest]);
+    values.extend(published(registry, study, problem, points)?);
+    let axis = |scale: Scale| (scale.name.to_owned(), scale.log);
+    let mut bands = vec![Band { x: axis(study.x), y: axis(study.y), lines: values }];
+    if study.effort {
+        let y = ("agents × effort".to_owned(), true);
+        bands.push(Band { x: axis(study.x), y, lines: lines(&|point| point.total) });
+    }
+    let policies = points.iter().map(|point| point.policies).max().unwrap_or(0);
+    let band = if policies > 1 { format!(" (mean and range of {policies} policies)") } else { String::new() };
+    draw_bands(&format!("{problem}, {}{band}", study.name), &bands, path)
+}
+
+/// The published curve, where the study is about numbers of agents relative to the trained one: its percentages, from our value at one.
+fn published(registry: &Registry, study: &Study, problem: &str, points: &[Point]) -> Result<Option<BandLine>> {
+    let curve = registry.sweeps(problem)?.published.filter(|_| study.name == "cardinality");
+    let ours = points.iter().find(|point| point.x == 1.0).map(|point| point.value);
+    let (Some(curve), Some(ours)) = (curve, ours) else { return Ok(None) };
+    let place = |(agents, percent): &(usize, f64)| {
+        let y = (ours * percent / 100.0) as f32;
+        BandPoint { x: *agents as f32 / curve.trained as f32, low: y, middle: y, high: y }
+    };
+    let name = format!("published, {} = 100 %", curve.trained);
+    Ok(Some(BandLine { name, dashed: true, points: curve.percent.iter().map(place).collect() }))
+}
+
+/// A line for each point.
+pub fn say(study: &Study, problem: &str, points: &[Point], files: &[&Path]) -> Result<()> {
+    let wide = points.iter().map(|point| point.line.chars().count()).max().unwrap_or(0).max(4);
+    say!("{problem}, {}: {}\n", study.name, study.about)?;
+    say!(
+        "{:<wide$} {:>10} {:>8} {:>5} {:>10} {:>10} {:>10} {:>10}",
+        "",
+        "x",
+        "agents",
+        "n",
+        "mean",
+        "lowest",
+        "highest",
+        "effort"
+    )?;
+    for p in points {
+        let diverged = if p.diverged > 0 { format!("  {} diverged", p.diverged) } else { String::new() };
+        let (value, lowest, highest, effort) = (short(p.value), short(p.lowest), short(p.highest), short(p.effort));
+        say!(
+            "{:<wide$} {:>10.4} {:>8} {:>5} {value:>10} {lowest:>10} {highest:>10} {effort:>10}{diverged}",
+            p.line,
+            p.x,
+            p.agents,
+            p.instances
+        )?;
+    }
+    say!("\nx: {}. Mean, lowest and highest over policies of: {}.", study.x.name, study.y.name)?;
+    say!("Written: {}", files.iter().map(|file| file.display().to_string()).collect::<Vec<_>>().join(", "))
+}

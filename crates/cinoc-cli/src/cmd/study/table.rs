@@ -1,0 +1,52 @@
+//! The table of a study, in memory and in a file.
+
+use crate::cmd::lines::Lines;
+use anyhow::Result;
+use cinoc::ranks::Ranks;
+use cinoc::study::Row;
+use serde_json::Value;
+use std::path::Path;
+
+/// What was found so far.
+pub struct Table {
+    /// Rows in the order they were found.
+    pub rows: Vec<Row>,
+    /// None on all ranks but the first.
+    file: Option<Lines>,
+}
+
+impl Table {
+    /// That of a file, which the first rank alone reads and writes.
+    pub fn open(path: &Path, header: &Value, ranks: &dyn Ranks) -> Result<Self> {
+        let mut table = Self { rows: Vec::new(), file: None };
+        if ranks.first() {
+            let (lines, values) = Lines::open(path, header, "study")?;
+            for value in values {
+                // A case is there as a whole or not at all.
+                let rows: Vec<Row> = serde_json::from_value(value).map_err(|error| lines.strange(&error.to_string()))?;
+                table.rows.extend(rows);
+            }
+            table.file = Some(lines);
+        }
+        let shared = ranks.share(Some(serde_json::to_vec(&table.rows)?))?;
+        if !ranks.first() {
+            table.rows = serde_json::from_slice(&shared)?;
+        }
+        Ok(table)
+    }
+
+    /// Whether a case was computed for a policy.
+    pub fn has(&self, case: usize, policy: usize) -> bool {
+        self.rows.iter().any(|row| (row.case, row.policy) == (case, policy))
+    }
+
+    /// Adds what a case gave for a policy that was trained with this seed.
+    pub fn add(&mut self, case: usize, policy: usize, trained: u64, mut rows: Vec<Row>) -> Result<()> {
+        rows.iter_mut().for_each(|row| (row.case, row.policy, row.trained) = (case, policy, trained));
+        if let Some(file) = &mut self.file {
+            file.write(&serde_json::to_value(&rows)?)?;
+        }
+        self.rows.extend(rows);
+        Ok(())
+    }
+}

@@ -1,0 +1,153 @@
+//! Growth as it is seen in a run.
+
+use super::Growth;
+use super::rest::Rest;
+use crate::env::Env;
+use crate::policy::Policy;
+use crate::random::{Rng, Stream};
+use crate::rollout::Beginning;
+use crate::threads::Threads;
+use crate::{Error, Problem, Real};
+use cinoc_pde::Grid;
+use cinoc_tape::Params;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Root mean square of a disturbance that is still small, and how many times that of rounding it stays above.
+const SMALL: f64 = 1e-3;
+const ABOVE_ROUNDING: f64 = 30.0;
+
+/// How often neighbours are averaged for a smooth disturbance.
+const SMOOTHINGS: usize = 8;
+
+/// The growth of small disturbances of the field, from a run of `ticks` ticks of the whole nonlinear problem.
+///
+/// Three episodes of an [`Env`] begin in the state in which the closed loop rests: undisturbed, with noise, and with smooth noise. The
+/// logarithm of the distance of the others from the first is followed; where one becomes too large or too small, or the first has left its rest, all begin anew in the same
+/// direction at the first distance. The rate is the slope of a straight line through the last third. Of the smooth one the mean of two ticks is
+/// followed, in which little is left of what changes its sign from tick to tick. Agents that can move do.
+pub fn simulate(
+    mut problem: Problem,
+    policy: &dyn Policy,
+    params: &Params,
+    agents: usize,
+    ticks: usize,
+) -> Result<Growth, Error> {
+    let Rest { x, places, .. } = Rest::of(&problem, policy, params, agents)?;
+    problem.ticks = usize::MAX;
+    let problem = Arc::new(problem);
+    let (grid, nodes, remembered) = (problem.stepper.grid(), problem.stepper.grid().count(), x.len());
+    let rest: Vec<f64> = x.iter().copied().chain(places.iter().map(|&x| x as f64)).collect();
+    let size = (ABOVE_ROUNDING * Real::EPSILON as f64 * SMALL).sqrt();
+    let (least, most) = ((size * size * size / SMALL).sqrt(), (size * SMALL).sqrt());
+    let mut tracks = [(false, 0), (true, SMOOTHINGS)].map(|(averaged, smoothings)| {
+        let mut from = disturbance(grid, smoothings);
+        from.resize(rest.len(), 0.0);
+        Track { averaged, nodes, from, last: Vec::new(), carried: 0.0, seen: Vec::new() }
+    });
+    let mut env = Env::new(problem.clone(), 3, agents, Threads::one())?;
+    let mut made = 0;
+    while made < ticks {
+        let mut states = vec![rest.clone()];
+        states.extend(tracks.iter_mut().map(|track| track.begin(&rest, size)));
+        let part = |i: usize, part: Range<usize>| states[i][part].iter().map(|&x| x as Real).collect::<Vec<Real>>();
+        env.reset(&[true; 3], &mut |i| Beginning {
+            start: part(i, 0..nodes),
+            target: vec![0.0; nodes],
+            places: part(i, remembered..rest.len()),
+            ..Beginning::default()
+        });
+        (0..3).for_each(|i| env.set_memory(i, &part(i, nodes..remembered)));
+        let mut going = true;
+        while made < ticks && going {
+            env.proceed(policy, params, 1, &mut |env| {
+                let state = |i: usize| [env.field(i), env.memory(i), env.positions(i)].concat();
+                let free = state(0);
+                // A loop that is unstable leaves its rest by itself, sooner or later.
+                let left: Vec<f64> = free[..nodes].iter().zip(&rest).map(|(z, rest)| *z as f64 - rest).collect();
+                going &= root_mean_square(&left) < SMALL;
+                for (i, track) in (1..).zip(&mut tracks) {
+                    let apart = state(i).iter().zip(&free).map(|(a, b)| *a as f64 - *b as f64).collect();
+                    going &= (least..most).contains(&track.follow(made, apart));
+                }
+            });
+            made += 1;
+        }
+        if !tracks.iter().all(|track| root_mean_square(&track.from[..nodes]).is_normal()) {
+            break;
+        }
+    }
+    let [all, slow] = tracks.map(|track| slope(&track.seen[track.seen.len() * 2 / 3..]) / problem.tick_time());
+    Ok(Growth { all, slow })
+}
+
+/// Noise of which neighbours along each axis were averaged so many times.
+fn disturbance(grid: &Grid, smoothings: usize) -> Vec<f64> {
+    let mut z = Rng::new(1, Stream::Search, 0).normals(grid.count());
+    for _ in 0..smoothings {
+        let mut stride = grid.count();
+        for &nodes in &grid.nodes {
+            stride /= nodes;
+            let before = z.clone();
+            for (i, z) in z.iter_mut().enumerate() {
+                let at = i / stride % nodes;
+                let [left, right] =
+                    [(at + nodes - 1) % nodes, (at + 1) % nodes].map(|other| before[i - at * stride + other * stride]);
+                *z = 0.25 * (left + 2.0 * before[i] + right);
+            }
+        }
+    }
+    z
+}
+
+/// How far one state is from another, tick by tick.
+struct Track {
+    /// Whether the mean of two ticks is followed.
+    averaged: bool,
+    nodes: usize,
+    /// The direction in which the next run begins.
+    from: Vec<f64>,
+    /// The difference after the last tick.
+    last: Vec<f64>,
+    /// The logarithm by which runs before were made smaller.
+    carried: f64,
+    /// Ticks and logarithms of the distance of fields.
+    seen: Vec<(f64, f64)>,
+}
+
+impl Track {
+    /// A state at the first distance, in the direction found so far.
+    fn begin(&mut self, rest: &[f64], size: f64) -> Vec<f64> {
+        let factor = size / root_mean_square(&self.from[..self.nodes]);
+        self.last.clear();
+        self.carried -= factor.ln();
+        rest.iter().zip(&self.from).map(|(x, from)| x + factor * from).collect()
+    }
+
+    /// Takes the difference after a tick; gives its distance.
+    fn follow(&mut self, tick: usize, apart: Vec<f64>) -> f64 {
+        let distance = root_mean_square(&apart[..self.nodes]);
+        let last = std::mem::replace(&mut self.last, apart);
+        self.from.clone_from(&self.last);
+        if self.averaged {
+            if last.is_empty() {
+                return distance;
+            }
+            self.from.iter_mut().zip(&last).for_each(|(now, last)| *now = 0.5 * (*now + last));
+        }
+        self.seen.push((tick as f64, root_mean_square(&self.from[..self.nodes]).ln() + self.carried));
+        distance
+    }
+}
+
+fn root_mean_square(x: &[f64]) -> f64 {
+    (x.iter().map(|x| x * x).sum::<f64>() / x.len() as f64).sqrt()
+}
+
+/// The slope of the straight line that fits points best.
+fn slope(points: &[(f64, f64)]) -> f64 {
+    let mean = |of: fn(&(f64, f64)) -> f64| points.iter().map(of).sum::<f64>() / points.len() as f64;
+    let (x, y) = (mean(|point| point.0), mean(|point| point.1));
+    let sum = |of: &dyn Fn(f64, f64) -> f64| points.iter().map(|point| of(point.0 - x, point.1 - y)).sum::<f64>();
+    sum(&|x, y| x * y) / sum(&|x, _| x * x)
+}

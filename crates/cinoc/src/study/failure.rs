@@ -1,0 +1,20 @@
+//! `failure`: agents that die, how many and when.
+
+use super::{Case, RATIO, Scale, Study, Subject, score};
+use crate::Error;
+
+pub const STUDY: Study = Study {
+    name: "failure",
+    about: "Agents that die: which share of them, and when.",
+    x: Scale::linear("share of the agents that die"),
+    y: RATIO,
+    effort: false,
+    cases,
+    measure: score,
+};
+
+fn cases(_: &Subject) -> Result<Vec<Case>, Error> {
+    let moments = [(0.0, "from the start"), (0.25, "after a quarter"), (0.5, "halfway"), (0.75, "after three quarters")];
+    let case = |(fail_at, line): (f64, &str), fail: f64| Case { line: line.into(), x: fail, fail, fail_at, ..Case::default() };
+    Ok(moments.into_iter().flat_map(|moment| [0.0, 0.1, 0.2, 0.3, 0.5, 0.7].map(|share| case(moment, share))).collect())
+}

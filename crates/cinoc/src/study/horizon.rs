@@ -1,0 +1,89 @@
+//! `horizon`: episodes ten times as long as the trained ones: does the field stay where it was brought?
+
+use super::measure::Ready;
+use super::{Bench, Case, Row, Scale, Study, Subject};
+use crate::Error;
+use crate::env::Env;
+use crate::evaluate::SHARD;
+use crate::policy::{Idle, Policy};
+use cinoc_tape::Params;
+
+/// Episodes as long as this many trained ones.
+const TIMES: usize = 10;
+
+/// Points per trained episode.
+const POINTS: usize = 4;
+
+pub const STUDY: Study = Study {
+    name: "horizon",
+    about: "Episodes ten times as long as the trained ones: does the field stay where it was brought?",
+    x: Scale::linear("time in trained episodes"),
+    y: Scale::log("mean square of z − z*"),
+    effort: false,
+    cases,
+    measure,
+};
+
+fn cases(subject: &Subject) -> Result<Vec<Case>, Error> {
+    let ticks = subject.problem.ticks;
+    // A quarter of the usual instances: an episode costs ten usual ones.
+    let instances = Some((subject.problem.task.instances() / 4).max(8));
+    let used = vec![format!("physics.ticks={}", TIMES * ticks)];
+    let case = |times: f64| {
+        let agents = subject.agents(times);
+        Case { line: format!("{agents} agents"), x: 0.0, used: used.clone(), agents: Some(agents), instances, ..Case::default() }
+    };
+    Ok(if subject.allows(&used) { [0.5, 1.0, 2.0].map(case).into() } else { Vec::new() })
+}
+
+/// The mean square of `z − z*` over time, under control; that of the same instances left alone is in the rows as `uncontrolled`.
+fn measure(bench: &Bench, case: &Case) -> Result<Vec<Row>, Error> {
+    let ready = bench.ready(case)?;
+    let (_, policy) = ready.model.build(bench.registry)?;
+    let controlled = squares(bench, &ready, &*policy, &ready.model.params)?;
+    let nobody = Idle { action_width: ready.problem.swarm.action_width() };
+    let free = squares(bench, &ready, &nobody, &Params::default())?;
+    let (agents, instances) = (ready.request.agents, ready.request.instances);
+    let row = |(point, (value, uncontrolled)): (usize, (f64, f64))| {
+        let x = (point + 1) as f64 / POINTS as f64;
+        Row { x, value, score: value, uncontrolled, ..Row::of(case, agents, instances) }
+    };
+    Ok(controlled.into_iter().zip(free).enumerate().map(row).collect())
+}
+
+/// At each point, the mean over all instances; infinite from where one diverged.
+fn squares(bench: &Bench, ready: &Ready, policy: &dyn Policy, params: &Params) -> Result<Vec<f64>, Error> {
+    let Ready { problem, request, .. } = ready;
+    let count = TIMES * POINTS;
+    let own = bench.threads.ranks().own(request.instances.div_ceil(SHARD));
+    let parts = bench.threads.map(own.len(), |s| {
+        let first = (own.start + s) * SHARD;
+        let size = SHARD.min(request.instances - first);
+        let mut env = Env::new(problem.clone(), size, request.agents, crate::threads::Threads::one())?;
+        let begins: Vec<_> = (0..size).map(|i| request.beginning(problem, first + i)).collect();
+        env.reset(&vec![true; size], &mut |i| begins[i].clone());
+        let mut sums = vec![0.0; count];
+        for point in 0..count {
+            let until = (point + 1) * problem.ticks / count;
+            env.run(policy, params, until - point * problem.ticks / count, &mut |_| {});
+            for (i, begin) in begins.iter().enumerate() {
+                sums[point] += match env.last().diverged[i] {
+                    true => f64::INFINITY,
+                    false => mean_square(env.field(i), &begin.target),
+                };
+            }
+        }
+        Ok::<Vec<f64>, Error>(sums)
+    });
+    let mut sums = vec![0.0; count];
+    for part in parts {
+        sums.iter_mut().zip(part?).for_each(|(sum, part)| *sum += part);
+    }
+    let all = bench.threads.ranks().numbers(&sums)?;
+    let total = |point: usize| all.chunks_exact(count).map(|part| part[point]).sum::<f64>();
+    Ok((0..count).map(|point| total(point) / request.instances as f64).collect())
+}
+
+fn mean_square(z: &[crate::Real], target: &[crate::Real]) -> f64 {
+    z.iter().zip(target).map(|(z, target)| ((*z - *target) as f64).powi(2)).sum::<f64>() / z.len() as f64
+}

@@ -1,0 +1,130 @@
+"""The page of all results, docs/results.md, from committed result files alone: python3 experiments/results.py.
+
+Methods × problems (results/test, results/baselines, results/optimum), what transfers and what does not, optimality gaps. What has no file is left out and named at the end.
+"""
+import json
+import pathlib
+import statistics
+
+from summary import PUBLISHED, SCORE, number, rows
+
+top = pathlib.Path(__file__).resolve().parent.parent
+root = top / "results"
+AGENTS = {"heat1d": 8, "fkpp1d": 20, "heat2d": 16, "heat2d_obstacles": 16, "ks1d": 8, "ks2d": 100, "turbulence2d": 64, "density2d": 9}
+OURS = {"tuned": "**CINOC**, our recipe", "paper": "CINOC, the paper's setting", "centralised": "DPC (centralised)"}
+LEARNERS = {"ppo": "PPO (SB3)", "td3": "TD3 (SB3)", "mappo": "MAPPO (TorchRL)", "matd3": "MATD3 (TorchRL)",
+            "mappo-deeponet": "MAPPO, DeepONet", "matd3-deeponet": "MATD3, DeepONet", "cinoc": "CINOC on one core, same budget"}
+
+
+def value(x):
+    """A number that may be written as a word."""
+    return float(x)
+
+
+class Method:
+    """What one method reached on one problem: its test lines by seed, in one form."""
+
+    def __init__(self, title, seeds, training):
+        self.title, self.seeds, self.training = title, seeds, training
+
+    def of(self, case, agents=None):
+        """The lines of a case, one per seed."""
+        found = [next((line for line in lines if line["case"] == case and agents in (None, line["agents"])), None) for lines in self.seeds]
+        return [line for line in found if line]
+
+
+def ours(problem, setting):
+    """A setting of ours: results/test."""
+    files = sorted((root / "test" / problem).glob(f"{setting}-*.jsonl"))
+    seconds = [json.loads((root / problem / f.stem / "train.json").read_text())["seconds"] for f in files if (root / problem / f.stem / "train.json").exists()]
+    return Method(OURS[setting], [rows(f) for f in files], seconds) if files else None
+
+
+def learner(problem, method):
+    """A method of baselines/: the best weights on validation instances."""
+    seeds, seconds = [], []
+    for file in sorted((root / "baselines" / problem).glob(f"{method}-[0-9]*.jsonl")):
+        lines = rows(file)
+        tests = [line for line in lines if line.get("kind") == "test" and line["weights"] == "best"]
+        if not tests:
+            continue
+        seconds.append(max(line["cpu"] for line in lines if "cpu" in line))
+        seeds.append([{**line, "case": "deaths" if line.get("fail") else "noise" if line.get("changes") else "agents", "agents": line.get("agents") or AGENTS[problem]} for line in tests])
+    return Method(LEARNERS[method], seeds, seconds) if seeds else None
+
+
+def mean(lines, key="ratio"):
+    """Mean over seeds; a dictionary's mean where the score is one."""
+    found = [value(line[key]["mean"] if isinstance(line[key], dict) else line[key]) for line in lines if line.get(key) is not None]
+    return statistics.fmean(found) if found else None
+
+
+def cell(x):
+    """A number, or nothing."""
+    return "" if x is None else number(x)
+
+
+def interval(lines):
+    """From the lowest to the highest end of the seeds' intervals."""
+    pairs = [line.get("ratio_95") or line.get("interval") for line in lines]
+    return f"{number(min(value(p[0]) for p in pairs))} … {number(max(value(p[1]) for p in pairs))}" if pairs and all(pairs) else ""
+
+
+def main_table(problem, methods):
+    """Every method with its usual number of agents."""
+    m = AGENTS[problem]
+    uncontrolled = mean(methods[0].of("agents", m), "uncontrolled") if methods else None
+    text = [f"## {problem}", "", f"Score: {SCORE[problem]}; left alone {cell(uncontrolled)}. Published by the paper: {PUBLISHED[problem][0]:g} of {PUBLISHED[problem][4]:g}.", ""]
+    text += ["| method | seeds | n | score | ratio | 95 % | effort | training, min | µs per decision and agent |", "|---|---|---|---|---|---|---|---|---|"]
+    for method in methods:
+        lines = method.of("agents", m)
+        if lines:
+            seconds = mean(lines, "decision_seconds")
+            text.append(f"| {method.title} | {len(lines)} | {lines[0].get('instances', '')} | {cell(mean(lines, 'score'))} | {cell(mean(lines))} | {interval(lines)} | {cell(mean(lines, 'effort'))} "
+                        f"| {cell(statistics.fmean(method.training) / 60) if method.training else ''} | {cell(seconds * 1e6) if seconds else ''} |")
+    return text + [""]
+
+
+def transfer_table(problem, methods):
+    """Other numbers of agents, deaths and noise, without training."""
+    m = AGENTS[problem]
+    text = [f"Ratios without further training: other numbers of agents, 30 % dying halfway, noise of a hundredth.", ""]
+    text += [f"| method | {m // 2} agents | {m} | {2 * m} | {4 * m} | deaths | sensors | actuators |", "|---|---|---|---|---|---|---|---|"]
+    for method in methods:
+        cells = [cell(mean(method.of("agents", count))) for count in (m // 2, m, 2 * m, 4 * m)]
+        cells += [cell(mean(method.of(case))) for case in ("deaths", "sensors", "actuators")]
+        if sum(bool(c) for c in cells) > 1:
+            text.append(f"| {method.title} | {' | '.join(cells)} |")
+    return text + [""]
+
+
+def gap_table():
+    """How far policies are from the best actions found."""
+    found = rows(root / "optimum" / "gaps.jsonl")
+    if not found:
+        return []
+    text = ["## How near to the best", "", "The score of our policy over that of the best actions found by L-BFGS through the solver, on a few instances of seed 3000; searches that did not converge would go lower.", "",
+            "| problem | case | agents | instances | converged | policy, ratio | best found, ratio | median gap |", "|---|---|---|---|---|---|---|---|"]
+    text += [f"| {r['problem']} | {r['case']} | {r['agents']} | {r['instances']} | {r['converged']} | {number(r['policy_ratio'])} | {number(r['optimum_ratio'])} | {number(r['gap_median'])} |" for r in found]
+    return text + [""]
+
+
+def page():
+    """The whole page, and what is missing."""
+    text = ["# Results of all methods", "", "Written by `experiments/results.py` from the files in `results/`; `experiments/all` makes those. Instances of seed 5000, which nothing was chosen by; ratios are mean scores over mean scores of the same instances left alone, means over training seeds, "
+            "with the range of the seeds' 95 % intervals. Reinforcement learning had the computing time named, on one core; our training times are of two cores, partly busy with other work.", ""]
+    missing = []
+    for problem in AGENTS:
+        methods = [ours(problem, setting) for setting in OURS] + [learner(problem, method) for method in LEARNERS]
+        missing += [f"{problem}: {title}" for title, method in zip([*OURS.values(), *LEARNERS.values()], methods) if method is None]
+        methods = [method for method in methods if method]
+        if methods:
+            text += main_table(problem, methods) + transfer_table(problem, methods)
+    text += gap_table()
+    return text, missing
+
+
+if __name__ == "__main__":
+    text, missing = page()
+    (top / "docs" / "results.md").write_text("\n".join(text))
+    print(f"docs/results.md written; {len(missing)} of the table's rows have no results yet")
