@@ -29,6 +29,8 @@ class Task:
     """The field of a global observation is divided by this, about its size."""
     published: float
     """The paper's ratio of its score to the uncontrolled one."""
+    noise: tuple[float, float]
+    """Of sensors and actuators in the test: a hundredth of the field's size and of the largest push, as in experiments/test."""
     instances: int = 200
     """Of the test."""
     seeds: tuple[int, ...] = (0, 1, 2)
@@ -40,11 +42,11 @@ class Task:
 
 POSITION = (("observe.position", True),)
 TASKS = {
-    "heat1d": Task(TRACKING, 0.01, 1.0, 7.4e-4),
-    "fkpp1d": Task(TRACKING, 0.04, 0.5, 4.5e-4),
-    "ks1d": Task({"cost.track": 0.1, "cost.effort": 1e-5, "cost.last": 0.0, "cost.last_log": 0.0}, 0.7, 1.3, 0.090, 50, local=POSITION),
+    "heat1d": Task(TRACKING, 0.01, 1.0, 7.4e-4, (0.01, 0.4)),
+    "fkpp1d": Task(TRACKING, 0.04, 0.5, 4.5e-4, (0.01, 0.4)),
+    "ks1d": Task({"cost.track": 0.1, "cost.effort": 1e-5, "cost.last": 0.0, "cost.last_log": 0.0}, 0.7, 1.3, 0.090, (0.013, 0.01), 50, local=POSITION),
     "turbulence2d": Task(
-        {"cost.track": 0.01, "cost.effort": 1e-7, "cost.last": 0.0, "cost.last_log": 0.0}, 0.15, 10.0, 0.064, 50, (0,), POSITION, (64, 64)
+        {"cost.track": 0.01, "cost.effort": 1e-7, "cost.last": 0.0, "cost.last_log": 0.0}, 0.15, 10.0, 0.064, (0.07, 0.75), 50, (0,), POSITION, (64, 64)
     ),
 }
 CRASH = -10.0
