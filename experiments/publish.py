@@ -1,4 +1,4 @@
-"""Models that come with the program, their cards and what they score in figures: models/PROBLEM.{safetensors,md,json} from runs/ and results/.
+"""Models that come with the program, their cards and what they score in figures: crates/cinoc/models/PROBLEM.{safetensors,md,json} from runs/ and results/.
 
 Of the runs of our recipe the one with the lowest score on its validation instances is published; the held-out instances have no say in it. Its card is
 written from results/PROBLEM/tuned-SEED. Where runs/PROBLEM-tuned-SEED is missing, the parameters stay as they are.
@@ -64,7 +64,7 @@ def publish(problem):
     """One model."""
     runs = {f.name.rsplit("-", 1)[1]: json.loads((f / "train.json").read_text()) for f in sorted((top / "results" / problem).glob("tuned-*"))}
     seed = min(runs, key=lambda s: runs[s]["validation"])
-    folder, model = top / "results" / problem / f"tuned-{seed}", top / "models" / f"{problem}.safetensors"
+    folder, model = top / "results" / problem / f"tuned-{seed}", top / "crates/cinoc/models" / f"{problem}.safetensors"
     run = top / "runs" / f"{problem}-tuned-{seed}" / "model.safetensors"
     if run.exists():
         shutil.copyfile(run, model)
@@ -100,9 +100,9 @@ def publish(problem):
             "| worst | " + " | ".join(f"{others[m]['score']['worst']:.1e}" for m in counts) + " |",
             f"| ratio, percent of that at {trained} | " + " | ".join(f"{100 * shares[m]:.0f}" for m in counts) + " |", "",
             f"**Limits.** {LIMITS[problem]} Trained for the physics of its settings only (they are inside the file).", ""]
-    (top / "models" / f"{problem}.md").write_text("\n".join(text))
+    (top / "crates/cinoc/models" / f"{problem}.md").write_text("\n".join(text))
     short = {"problem": problem, "ratio": float(f"{best['ratio']:.3e}"), "ratio_median": float(f"{best['ratio_median']:.3e}"), "agents": [low, high], "trained": trained, "seed": int(seed), "instances": best["instances"]}
-    (top / "models" / f"{problem}.json").write_text(json.dumps(short) + "\n")
+    (top / "crates/cinoc/models" / f"{problem}.json").write_text(json.dumps(short) + "\n")
     print(f"{problem}: seed {seed}, ratio {best['ratio']:.2e}, {low} to {high} agents")
 
 

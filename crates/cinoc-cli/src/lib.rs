@@ -54,6 +54,10 @@ enum Command {
     Scale(cmd::scale::Args),
     /// Test this installation, in a minute or two.
     Verify(cmd::verify::Args),
+    /// Print the completions of a shell, for example: cinoc completions bash > ~/.local/share/bash-completion/completions/cinoc
+    Completions(cmd::completions::Args),
+    /// Write a manual page for every command into a folder.
+    Man(cmd::man::Args),
 }
 
 impl Command {
@@ -73,6 +77,8 @@ impl Command {
             Self::Bench(args) => args.run(registry),
             Self::Scale(args) => args.run(registry),
             Self::Verify(args) => args.run(registry),
+            Self::Completions(args) => args.run(Cli::command()),
+            Self::Man(args) => args.run(Cli::command()),
         }
     }
 }

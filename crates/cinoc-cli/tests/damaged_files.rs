@@ -62,7 +62,7 @@ fn files_without_a_checksum_are_refused_with_advice() {
 
 #[test]
 fn every_model_that_comes_with_the_program_is_whole() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../cinoc/models");
     let paths = std::fs::read_dir(folder).expect("models").map(|entry| entry.expect("an entry").path());
     let models: Vec<_> = paths.filter(|path| path.extension().is_some_and(|e| e == "safetensors")).collect();
     assert!(models.len() >= 8);

@@ -233,7 +233,7 @@ fn arrays() -> Vec<Vec<u8>> {
 #[test]
 fn files_that_are_refused() {
     let folder = tempfile::tempdir().expect("a folder");
-    let whole = std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models/heat1d.safetensors")).expect("a model");
+    let whole = std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("../cinoc/models/heat1d.safetensors")).expect("a model");
     let same = forged(&whole, "heat1d", "heat1d");
     assert_eq!(same, whole, "what is sealed here is what the program writes");
     let mut cases = Vec::new();

@@ -18,8 +18,8 @@ macro_rules! built_in {
     ($name:literal) => {
         BuiltIn {
             name: $name,
-            bytes: include_bytes!(concat!("../../../models/", $name, ".safetensors")),
-            facts: include_str!(concat!("../../../models/", $name, ".json")),
+            bytes: include_bytes!(concat!("../models/", $name, ".safetensors")),
+            facts: include_str!(concat!("../models/", $name, ".json")),
         }
     };
 }

@@ -12,7 +12,7 @@ use cinoc_tape::{Leaves, Params, Shape};
 use std::path::Path;
 
 fn shipped(name: &str) -> Model {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../models/{name}.safetensors"));
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("models/{name}.safetensors"));
     Model::read(&Registry::builtin(), &path).unwrap_or_else(|error| panic!("{error}"))
 }
 

@@ -2,10 +2,12 @@
 
 pub mod bench;
 pub mod check;
+pub mod completions;
 pub mod data;
 pub mod eval;
 mod lines;
 pub mod list;
+pub mod man;
 pub mod optimum;
 pub mod scale;
 pub mod show;
