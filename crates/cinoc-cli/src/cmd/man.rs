@@ -3,8 +3,7 @@
 use crate::out::{program, say};
 use anyhow::{Context, Result};
 use clap::Command;
-use clap_mangen::Man;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Arguments of `cinoc man`.
 #[derive(clap::Args)]
@@ -17,23 +16,12 @@ pub struct Args {
 impl Args {
     /// Runs the command.
     pub fn run(self, command: Command) -> Result<()> {
-        let failed = || format!("{} cannot be written; name another folder with -o", self.out.display());
+        let folder = self.out.display();
+        let failed = || format!("the pages cannot be written to {folder}; name another folder with -o");
         std::fs::create_dir_all(&self.out).with_context(failed)?;
-        // Names of subcommands are known once it is built, and `help` needs no page.
-        let mut command = command.name(program()).disable_help_subcommand(true);
-        command.build();
-        let pages = 1 + command.get_subcommands().count();
-        page(&command, &program(), &self.out).with_context(failed)?;
-        for sub in command.get_subcommands() {
-            page(sub, &format!("{}-{}", program(), sub.get_name()), &self.out).with_context(failed)?;
-        }
-        say!("Wrote {pages} pages to {}; read one with  man {}", self.out.display(), self.out.join(format!("{}.1", program())).display())
+        // `help` needs no page.
+        let command = command.name(program()).disable_help_subcommand(true);
+        clap_mangen::generate_to(command, &self.out).with_context(failed)?;
+        say!("Wrote a page for every command to {folder}; read one with  man {folder}/{}.1", program())
     }
-}
-
-/// One page.
-fn page(command: &Command, name: &str, folder: &Path) -> std::io::Result<()> {
-    let mut text = Vec::new();
-    Man::new(command.clone().name(name.to_owned())).render(&mut text)?;
-    std::fs::write(folder.join(format!("{name}.1")), text)
 }
