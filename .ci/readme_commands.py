@@ -48,6 +48,7 @@ def compiled():
 def run(page):
     """All blocks of a page; how many ran."""
     count, python = 0, []
+    print(f"--- {page}", flush=True)
     with tempfile.TemporaryDirectory() as folder:
         for mark, words, language, block in BLOCK.findall((ROOT / page).read_text()):
             if language not in LANGUAGES:
@@ -73,9 +74,9 @@ def main():
     total, times = 0, []
     for page in sys.argv[1:]:
         begun = time.monotonic()
-        print(f"--- {page}", flush=True)
-        total += run(page)
-        times.append((time.monotonic() - begun, page))
+        if count := run(page):
+            total += count
+            times.append((time.monotonic() - begun, page))
     assert total, "these pages have no command to run"
     print("\n".join(f"{seconds:6.1f} s  {page}" for seconds, page in times))
     print(f"{total} passed, 0 failed")
