@@ -9,6 +9,7 @@ import json
 import mimetypes
 import os
 import pathlib
+import re
 import sys
 
 from links import ELSEWHERE, LINK, prose
@@ -54,7 +55,12 @@ class Book:
             target = self.target(source, link, picture)
             out += [text[end:found.start()], f"{picture}[{words}]({target})" if target else words]
             end = found.end()
-        return "".join(out) + text[end:]
+        text = "".join(out) + text[end:]
+        # Narrow columns would break a number at the sign of its exponent.
+        letters = list(text)
+        for sign in re.finditer(r"(?<=\de)-(?=\d)", prose(text)):
+            letters[sign.start()] = "\N{NON-BREAKING HYPHEN}"
+        return "".join(letters)
 
     def visit(self, items):
         """Every page that mdBook has read."""
@@ -69,8 +75,10 @@ class Book:
         for path in self.outside:
             text = (self.root / path).read_text()
             title = text.splitlines()[0].lstrip("# ")
-            name = f"{title} ({path})" if "/" in path else title
             page = path[:-len("README.md")] + "index.md" if path.endswith("README.md") else path
+            # A title that is but the name of its file says where that is.
+            folder, _, last = path.removesuffix("/README.md").removesuffix(".md").rpartition("/")
+            name = f"{title} ({folder})" if title == last else title
             yield {"Chapter": {"name": name, "content": self.rewrite(path, text), "number": None, "sub_items": [], "path": f"repository/{page}",
                                "source_path": f"repository/{path}", "parent_names": []}}
 

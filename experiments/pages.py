@@ -7,10 +7,11 @@ import sys
 import tomllib
 
 from results import COLUMNS, LEARNERS, THEIRS
-from summary import PUBLISHED, SCORE, TITLES, deaths, ends, envelope, fresh, interval, mean, number, published, published_range, root, runs, verdict
+from summary import PUBLISHED, SCORE, deaths, ends, envelope, fresh, interval, mean, number, published, published_range, root, runs, verdict
 
 pages = pathlib.Path(__file__).resolve().parent.parent / "docs" / "problems"
 BEGIN, END = "<!-- scores: written by experiments/pages.py -->\n", "<!-- end of scores -->\n"
+HERE = {"paper": "CINOC, the paper's setting", "centralised": "DPC (centralised), the paper's setting"}
 # What of the settings a reader wants to see beside the scores; all of them: `cinoc list PROBLEM`.
 SHOWN = ("physics", "swarm", "observe", "cost", "policy")
 
@@ -37,7 +38,7 @@ def scores(problem):
            ours("**CINOC, our recipe**, best weights", best, verdict(best, span)), ours("CINOC, our recipe, last weights", last, verdict(last, span))]
     for setting in ("paper", "centralised"):
         if group := fresh(runs(problem, setting)):
-            out.append(ours(f"{'CINOC, ' if setting == 'paper' else ''}{TITLES[setting]}, trained here, best weights", [r.best for r in group]))
+            out.append(ours(f"{HERE[setting]}, trained here, best weights", [r.best for r in group]))
             if all(r.last for r in group):
                 out.append(ours("the same, last weights", [r.last for r in group]))
     names = {**LEARNERS, "centralised": "DPC", "paper": "CINOC"}
