@@ -1,7 +1,14 @@
-"""Run the commands of a README: every fenced block marked `sh` or `python` that is not preceded by `<!-- not run in CI -->`.
+"""Run what Markdown pages tell people to type: python3 .ci/readme_commands.py PAGE…
 
-Each block runs in one temporary folder with the freshly built `cinoc` first on the PATH; `cargo install` and `git clone` lines
-are left out, since the build has been done, and so is `pip install`; Python is that of $CINOC_PYTHON. A failing command fails the check.
+Every fenced block has a language. Blocks marked `sh` are run by bash and stop at the first failure; those marked `python` run after them, all in one
+interpreter, so that a later one may use what an earlier one made; both in a temporary folder of the page, with the freshly built `cinoc` first on the PATH
+and Python being that of $CINOC_PYTHON. Blocks marked `rust` must be found, word for word, in an example, which is compiled and run. Blocks marked `text`
+are no code.
+
+Lines that install something are left out, since the build has been done. A comment before a block changes more:
+
+    <!-- not run in CI: WHY -->      it cannot be run here; WHY says what stands for it
+    <!-- in CI with: WORDS -->       WORDS are added to each `cinoc train` of the block, for a training of a few updates
 """
 import os
 import pathlib
@@ -9,27 +16,71 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 
-text = pathlib.Path(sys.argv[1]).read_text()
-target = pathlib.Path(os.environ["CARGO_TARGET_DIR"]) / "release"
-environment = dict(os.environ, PATH=f"{target}{os.pathsep}{os.environ['PATH']}")
-blocks = re.findall(r"(<!-- not run in CI -->\s*)?```(sh|python)\n(.*?)```", text, re.S)
-ran = 0
-with tempfile.TemporaryDirectory() as folder:
-    for skipped, language, block in blocks:
-        if skipped:
-            continue
-        if language == "python":
-            print(block, flush=True)
-            subprocess.run([os.environ["CINOC_PYTHON"], "-c", block], cwd=folder, env=dict(environment, MPLBACKEND="agg"), check=True)
-            ran += 1
-            continue
-        for line in block.strip().splitlines():
-            command = line.split("#")[0].strip()
-            if not command or command.startswith(("git clone", "cd ", "cargo install", "cargo build", "pip install")):
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+BLOCK = re.compile(r"(?:<!-- (not run in CI|in CI with)(?:: (.*?))? -->\s*)?^```(\w*)\n(.*?)^```$", re.S | re.M)
+LANGUAGES = ("sh", "python", "rust", "text")
+INSTALLS = ("git clone", "cd cinoc", "cargo install", "cargo build", "pip install", "apt-get install")
+
+
+def call(command, folder):
+    """One program; its failure is ours."""
+    release = pathlib.Path(os.environ["CARGO_TARGET_DIR"]) / "release"
+    environment = dict(os.environ, PATH=f"{release}{os.pathsep}{os.environ['PATH']}", MPLBACKEND="agg")
+    subprocess.run(command, cwd=folder, env=environment, stdin=subprocess.DEVNULL, check=True)
+
+
+def commands(block, words):
+    """What is run of a block for bash."""
+    lines = [line for line in block.splitlines() if not line.strip().startswith(INSTALLS)]
+    if words:
+        lines = [re.sub(r"^(cinoc train\b[^#]*?)(\s*(#.*)?)$", rf"\1 {words}\2", line) for line in lines]
+    return "\n".join(lines)
+
+
+def compiled():
+    """All Rust that a page may quote."""
+    files = [*ROOT.glob("examples/*/*/*.rs"), *ROOT.glob("crates/*/examples/*.rs")]
+    return "\n".join(path.read_text() for path in files)
+
+
+def run(page):
+    """All blocks of a page; how many ran."""
+    count, python = 0, []
+    print(f"--- {page}", flush=True)
+    with tempfile.TemporaryDirectory() as folder:
+        for mark, words, language, block in BLOCK.findall((ROOT / page).read_text()):
+            if language not in LANGUAGES:
+                sys.exit(f"{page}: a block is marked {language!r}; mark it {', '.join(LANGUAGES)}:\n{block}")
+            if mark and not words:
+                sys.exit(f"{page}: a block is not run and does not say why: <!-- not run in CI: WHY -->\n{block}")
+            if mark == "not run in CI" or language == "text":
                 continue
-            print(f"$ {command}", flush=True)
-            subprocess.run(["bash", "-c", command], cwd=folder, env=environment, check=True)
-            ran += 1
-assert ran, "the README has no command to run"
-print(f"{ran} passed, 0 failed")
+            if language == "sh":
+                call(["bash", "-euxo", "pipefail", "-c", commands(block, words)], folder)
+            elif language == "python":
+                python.append(block)
+            elif block not in compiled():
+                sys.exit(f"{page}: no example has\n{block}")
+            count += 1
+        if python:
+            print("\n".join(python), flush=True)
+            call([os.environ["CINOC_PYTHON"], "-c", "\n".join(python)], folder)
+    return count
+
+
+def main():
+    total, times = 0, []
+    for page in sys.argv[1:]:
+        begun = time.monotonic()
+        if count := run(page):
+            total += count
+            times.append((time.monotonic() - begun, page))
+    assert total, "these pages have no command to run"
+    print("\n".join(f"{seconds:6.1f} s  {page}" for seconds, page in times))
+    print(f"{total} passed, 0 failed")
+
+
+if __name__ == "__main__":
+    main()
