@@ -12,7 +12,10 @@ fn cinoc(words: &[&str]) -> String {
 fn every_shell_is_told_of_every_command() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let text = cinoc(&["completions", shell]);
-        assert!(["train", "eval", "optimum", "--agents"].iter().all(|word| text.contains(word.trim_start_matches('-'))), "{shell}");
+        assert!(
+            ["train", "eval", "optimum", "--agents"].iter().all(|word| text.contains(word.trim_start_matches('-'))),
+            "{shell}"
+        );
     }
 }
 
