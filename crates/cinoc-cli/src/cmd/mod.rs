@@ -4,6 +4,7 @@ pub mod bench;
 pub mod check;
 pub mod data;
 pub mod eval;
+pub mod export;
 mod lines;
 pub mod list;
 pub mod optimum;

@@ -1,0 +1,135 @@
+"""Exported controllers beside ours: every model that comes with the program as C, compiled by each compiler that is there, and as ONNX in onnxruntime,
+on the same 10,000 decisions, with what agents remember carried over many ticks.
+
+    python3 experiments/export.py [--out results/export/agreement.json] [--need gcc,clang,arm,onnx]
+
+Needs `cinoc` on the path and NumPy. `arm` is Debian's gcc-arm-linux-gnueabihf, run by qemu-user. Fails where a difference is 1e-6 of the limit of an
+action or more, or where something that is needed is not there.
+"""
+import argparse
+import json
+import pathlib
+import platform
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+DRIVER = ROOT / "crates/cinoc/tests/export/driver.c"
+STRICT = ["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror", "-O2"]
+# What begins an episode does not matter here: short free runs will do where a field is chaotic.
+FREE_RUNS = ["data.settle=20", "data.apart=2", "data.test_states=8"]
+COMPILERS = {"gcc": (["gcc"], []), "clang": (["clang"], []), "arm": (["arm-linux-gnueabihf-gcc", "-static"], ["qemu-arm"])}
+CLOSE = 1e-6
+
+
+def models():
+    listed = subprocess.run(["cinoc", "list", "--json"], check=True, capture_output=True, text=True).stdout
+    return [one["problem"] for one in json.loads(listed)]
+
+
+def export(model, folder, decisions):
+    """Writes both files and the decisions to compare with; what the program says of them."""
+    settings = subprocess.run(["cinoc", "list", model, "--json"], check=True, capture_output=True, text=True).stdout
+    short = [word for pair in FREE_RUNS if "settle" in json.loads(settings)["data"] for word in ("--set", pair)]
+    command = ["cinoc", "export", model, *short, "--json"]
+    vectors = ["--vectors", folder / "vectors.npz", "--decisions", str(decisions), "--seed", "7"]
+    facts = subprocess.run([*command, "-o", folder / "policy.c", *vectors], check=True, capture_output=True, text=True).stdout
+    subprocess.run([*command, "-o", folder / "policy.onnx"], check=True, capture_output=True)
+    return json.loads(facts)
+
+
+def by_c(name, folder, readings, first):
+    """What the compiled controller does."""
+    compiler, runner = COMPILERS[name]
+    program = folder / name
+    subprocess.run([*compiler, *STRICT, "-I", folder, "-o", program, DRIVER, "-lm"], check=True)
+    given = np.column_stack([first, readings]).astype("<f8").tobytes()
+    return np.frombuffer(subprocess.run([*runner, program], input=given, check=True, capture_output=True).stdout, "<f8")
+
+
+def by_onnx(folder, readings, first):
+    """What onnxruntime does: tick by tick, all agents at once."""
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    session = onnxruntime.InferenceSession(str(folder / "policy.onnx"), options, providers=["CPUExecutionProvider"])
+    inputs = {one.name: one.shape[1] for one in session.get_inputs()}
+    remembered = inputs.pop("memory", 0)
+    starts = np.flatnonzero(first)
+    lengths = np.diff(np.append(starts, len(first)))
+    actions = np.zeros((len(first), session.get_outputs()[0].shape[1]))
+    memory = np.zeros((len(starts), remembered), np.float32)
+    for tick in range(lengths.max()):
+        going = np.flatnonzero(lengths > tick)
+        rows = starts[going] + tick
+        now = np.split(readings[rows].astype(np.float32), np.cumsum(list(inputs.values()))[:-1], axis=1)
+        given = dict(zip(inputs, now))
+        if remembered:
+            given["memory"] = memory[going]
+        done = session.run(None, given)
+        actions[rows] = done[0]
+        if remembered:
+            memory[going] = done[1]
+    return actions
+
+
+def ways():
+    """What can be compared with here."""
+    found = [name for name, (compiler, runner) in COMPILERS.items() if all(map(shutil.which, (compiler[0], *runner)))]
+    try:
+        import onnxruntime  # noqa: F401
+    except ImportError:
+        return found
+    return [*found, "onnx"]
+
+
+def version(way):
+    if way == "onnx":
+        import onnxruntime
+
+        return f"onnxruntime {onnxruntime.__version__}"
+    return subprocess.run([COMPILERS[way][0][0], "--version"], check=True, capture_output=True, text=True).stdout.splitlines()[0]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out", type=pathlib.Path)
+    parser.add_argument("--need", default="gcc")
+    parser.add_argument("--decisions", type=int, default=10_000)
+    arguments = parser.parse_args()
+    found = ways()
+    if missing := [way for way in arguments.need.split(",") if way not in found]:
+        sys.exit(f"there is no {' and no '.join(missing)} here; install clang, gcc-arm-linux-gnueabihf and qemu-user with apt, onnxruntime with pip")
+    rows, worst = [], 0.0
+    for model in models():
+        with tempfile.TemporaryDirectory() as folder:
+            folder = pathlib.Path(folder)
+            facts = export(model, folder, arguments.decisions)
+            with np.load(folder / "vectors.npz") as vectors:
+                readings, actions, first, limits = (vectors[name] for name in ("readings", "actions", "first", "limits"))
+            row = {"model": model, "decisions": len(first), "agents_followed": int(first.sum())}
+            row |= {name: facts[name] for name in ("readings", "memory", "actions", "parameters")}
+            row |= {"c_bytes": (folder / "policy.c").stat().st_size, "onnx_bytes": (folder / "policy.onnx").stat().st_size}
+            row["off"] = {}
+            for way in found:
+                done = by_onnx(folder, readings, first) if way == "onnx" else by_c(way, folder, readings, first)
+                off = np.abs(done.reshape(actions.shape) - actions) / limits
+                row["off"][way] = float(off.max())
+            rows.append(row)
+            worst = max(worst, *row["off"].values())
+            print(f"{model:18} {len(first)} decisions, off by", ", ".join(f"{way} {off:.1e}" for way, off in row["off"].items()), flush=True)
+    result = {"machine": platform.machine(), "with": {way: version(way) for way in found}, "close": CLOSE, "worst": worst, "models": rows}
+    if arguments.out:
+        arguments.out.parent.mkdir(parents=True, exist_ok=True)
+        arguments.out.write_text(json.dumps(result, indent=1) + "\n")
+    if worst >= CLOSE:
+        sys.exit(f"off by {worst:.1e} of the limit of an action, which is {CLOSE:.0e} or more")
+
+
+if __name__ == "__main__":
+    main()
