@@ -1,9 +1,11 @@
 """Exported controllers beside ours: every model that comes with the program as C, compiled by each compiler that is there, and as ONNX in onnxruntime,
 on the same 10,000 decisions, with what agents remember carried over many ticks.
 
-    python3 experiments/export.py [--out results/export/agreement.json] [--need gcc,clang,arm,onnx]
+    cargo build -p cinoc-cli --features f64
+    python3 experiments/export.py --reference target/debug/cinoc [--out results/export/agreement.json] [--need gcc,clang,arm,onnx]
 
-Needs `cinoc` on the path and NumPy. `arm` is Debian's gcc-arm-linux-gnueabihf, run by qemu-user. Fails where a difference is 1e-6 of the limit of an
+`cinoc` on the path writes the files; what they should do is computed by the reference, in double precision, from readings that are numbers of single
+precision: in single precision our own engine is up to 1e-6 away from that too. `arm` is Debian's gcc-arm-linux-gnueabihf, run by qemu-user. Fails where a difference is 1e-6 of the limit of an
 action or more, or where something that is needed is not there.
 """
 import argparse
@@ -31,27 +33,28 @@ def models():
     return [one["problem"] for one in json.loads(listed)]
 
 
-def export(model, folder, decisions):
+def export(model, folder, reference, decisions):
     """Writes both files and the decisions to compare with; what the program says of them."""
     settings = subprocess.run(["cinoc", "list", model, "--json"], check=True, capture_output=True, text=True).stdout
     short = [word for pair in FREE_RUNS if "settle" in json.loads(settings)["data"] for word in ("--set", pair)]
-    command = ["cinoc", "export", model, *short, "--json"]
+    command = ["export", model, *short, "--json"]
     vectors = ["--vectors", folder / "vectors.npz", "--decisions", str(decisions), "--seed", "7"]
-    facts = subprocess.run([*command, "-o", folder / "policy.c", *vectors], check=True, capture_output=True, text=True).stdout
-    subprocess.run([*command, "-o", folder / "policy.onnx"], check=True, capture_output=True)
+    subprocess.run([reference, *command, "-o", folder / "reference.c", *vectors], check=True, capture_output=True)
+    facts = subprocess.run(["cinoc", *command, "-o", folder / "policy.c"], check=True, capture_output=True, text=True).stdout
+    subprocess.run(["cinoc", *command, "-o", folder / "policy.onnx"], check=True, capture_output=True)
     return json.loads(facts)
 
 
-def by_c(name, folder, readings, first):
+def by_c(name, folder, readings, first, memory):
     """What the compiled controller does."""
     compiler, runner = COMPILERS[name]
     program = folder / name
     subprocess.run([*compiler, *STRICT, "-I", folder, "-o", program, DRIVER, "-lm"], check=True)
-    given = np.column_stack([first, readings]).astype("<f8").tobytes()
+    given = np.column_stack([first, memory, readings]).astype("<f8").tobytes()
     return np.frombuffer(subprocess.run([*runner, program], input=given, check=True, capture_output=True).stdout, "<f8")
 
 
-def by_onnx(folder, readings, first):
+def by_onnx(folder, readings, first, told):
     """What onnxruntime does: tick by tick, all agents at once."""
     import onnxruntime
 
@@ -63,7 +66,7 @@ def by_onnx(folder, readings, first):
     starts = np.flatnonzero(first)
     lengths = np.diff(np.append(starts, len(first)))
     actions = np.zeros((len(first), session.get_outputs()[0].shape[1]))
-    memory = np.zeros((len(starts), remembered), np.float32)
+    memory = told[starts].astype(np.float32)
     for tick in range(lengths.max()):
         going = np.flatnonzero(lengths > tick)
         rows = starts[going] + tick
@@ -99,6 +102,7 @@ def version(way):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=pathlib.Path)
+    parser.add_argument("--reference", default="cinoc", help="a cinoc that was built with the feature f64")
     parser.add_argument("--need", default="gcc")
     parser.add_argument("--decisions", type=int, default=10_000)
     arguments = parser.parse_args()
@@ -109,15 +113,15 @@ def main():
     for model in models():
         with tempfile.TemporaryDirectory() as folder:
             folder = pathlib.Path(folder)
-            facts = export(model, folder, arguments.decisions)
+            facts = export(model, folder, arguments.reference, arguments.decisions)
             with np.load(folder / "vectors.npz") as vectors:
-                readings, actions, first, limits = (vectors[name] for name in ("readings", "actions", "first", "limits"))
-            row = {"model": model, "decisions": len(first), "agents_followed": int(first.sum())}
+                readings, actions, first, memory, limits = (vectors[name] for name in ("readings", "actions", "first", "memory", "limits"))
+            row = {"model": model, "decisions": len(first), "times_told": int(first.sum())}
             row |= {name: facts[name] for name in ("readings", "memory", "actions", "parameters")}
             row |= {"c_bytes": (folder / "policy.c").stat().st_size, "onnx_bytes": (folder / "policy.onnx").stat().st_size}
             row["off"] = {}
             for way in found:
-                done = by_onnx(folder, readings, first) if way == "onnx" else by_c(way, folder, readings, first)
+                done = by_onnx(folder, readings, first, memory) if way == "onnx" else by_c(way, folder, readings, first, memory)
                 off = np.abs(done.reshape(actions.shape) - actions) / limits
                 row["off"][way] = float(off.max())
             rows.append(row)

@@ -36,7 +36,7 @@ fn both_kinds_of_files_and_decisions_to_compare_with() {
 #[test]
 fn what_cannot_be_written_is_explained() {
     let folder = tempfile::tempdir().expect("a folder");
-    let mut answer = |arguments: &[&str], expected: &str| {
+    let answer = |arguments: &[&str], expected: &str| {
         let text = refused(cinoc(arguments).current_dir(&folder));
         assert!(text.contains(expected), "{arguments:?}: {text}");
     };

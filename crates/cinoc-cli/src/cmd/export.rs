@@ -64,7 +64,7 @@ impl Args {
         let (parameters, flops) = (model.params.count(), policy.flops(1));
         if self.json {
             let facts = serde_json::json!({"model": self.model, "file": out, "bytes": bytes.len(), "readings": readings, "memory": memory,
-                "actions": actions, "parameters": parameters, "operations": flops, "tick_time": problem.tick_time()});
+                "actions": actions, "parameters": parameters, "operations": flops, "tick_time": problem.stepper.dt()});
             return say!("{facts}");
         }
         let kilobytes = (parameters * size_of::<Real>()).div_ceil(1000);

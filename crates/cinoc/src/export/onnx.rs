@@ -67,7 +67,7 @@ pub fn translate(program: &Program, problem: &Problem, name: &str, acts: &str) -
         .text(6, name)
         .message(7, message)
         .message(8, Message::default().text(1, "").int(2, OPERATIONS))
-        .message(14, entry("tick_time", &problem.tick_time().to_string()))
+        .message(14, entry("tick_time", &problem.stepper.dt().to_string()))
         .messages(14, offsets.map(|offsets| entry("offsets", &offsets)))
         .into_bytes())
 }

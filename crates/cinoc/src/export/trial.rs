@@ -1,10 +1,11 @@
 //! What agents measured and what they should do, to compare an exported controller with.
 
-use super::Program;
+use super::program::{Input, Program};
 use crate::env::Env;
 use crate::policy::Policy;
 use crate::random::{Rng, Stream};
 use crate::rollout::Beginning;
+use crate::sense::Source;
 use crate::threads::Threads;
 use crate::{Error, Problem, Real};
 use cinoc_tape::Params;
@@ -68,7 +69,7 @@ impl Trial {
             let mut env = Env::new(problem.clone(), 1, agents, Threads::one())?;
             env.reset(&[true], &mut |_| Beginning::drawn(problem, agents, seed, Stream::Test, i));
             let mut rng = Rng::new(seed, Stream::Failure, i as u64);
-            (0..agents).for_each(|agent| env.set_strength(0, agent, rng.uniform(0.6, 1.4) as Real));
+            (0..agents).for_each(|agent| env.set_strength(0, agent, rng.uniform(0.4, 1.0) as Real));
             let mut each = vec![(Vec::new(), Vec::new()); agents];
             for tick in 0..ticks {
                 if tick == ticks / 2 {
@@ -97,15 +98,15 @@ impl Trial {
         Ok(())
     }
 
-    /// Up to so many decisions in all: each instrument reads what it read at some time in an episode, and a disturbance between a thirtieth and a
-    /// third of what it usually reads. Agents remember nothing at first.
+    /// Up to so many decisions in all: instruments read what they read at some time in an episode, each tick at another, and samples of the field
+    /// are disturbed by a thirtieth to a third of what they usually are. Agents remember nothing at first.
     fn random(&mut self, program: &Program, decisions: usize, seed: u64) {
         let (width, known) = (program.readings(), self.first.len());
-        let counts: Vec<usize> = program.inputs().iter().map(|input| input.instrument.count).collect();
-        let strength = program.inputs().iter().position(|input| input.instrument.name == "strength");
-        let strength = strength.map(|i| counts[..i].iter().sum::<usize>());
+        let sampled = |source: &Source| matches!(source, Source::Error(_) | Source::Slope);
+        let counts = program.inputs().iter().map(|Input { instrument: one, .. }| (one.count, sampled(&one.source)));
+        let counts: Vec<(usize, bool)> = counts.collect();
         let (mut usual, mut from) = (Vec::new(), 0);
-        for count in &counts {
+        for (count, _) in &counts {
             let values = self.readings.chunks_exact(width).flat_map(|row| &row[from..from + count]);
             let square: f64 = values.map(|x| (*x as f64).powi(2)).sum();
             usual.push(if known > 0 { (square / (known * count) as f64).sqrt() } else { 1.0 });
@@ -113,14 +114,12 @@ impl Trial {
         }
         for i in 0..decisions.saturating_sub(known) {
             let (mut rng, mut from) = (Rng::new(seed, Stream::Noise, i as u64), 0);
-            for (count, usual) in counts.iter().zip(&usual) {
-                let size = usual * 10f64.powf(rng.uniform(-1.5, -0.5));
-                let some = (rng.uniform(0.0, known as f64) as usize).min(known.saturating_sub(1));
+            let some = (rng.uniform(0.0, known as f64) as usize).min(known.saturating_sub(1));
+            for ((count, sampled), usual) in counts.iter().zip(&usual) {
+                let size = if *sampled || known == 0 { usual * 10f64.powf(rng.uniform(-1.5, -0.5)) } else { 0.0 };
                 for k in from..from + count {
                     let was = if known > 0 { self.readings[some * width + k] } else { 0.0 };
-                    let read = was + (size * rng.normal()) as Real;
-                    // Nobody is more than dead.
-                    self.readings.push(single(if Some(k) == strength { read.max(0.0) } else { read }));
+                    self.readings.push(single(was + (size * rng.normal()) as Real));
                 }
                 from += count;
             }

@@ -13,8 +13,8 @@ use cinoc::threads::Threads;
 use cinoc::{Problem, Real, Registry, library};
 use std::sync::Arc;
 
-/// How far apart two computations may be, as a part of the largest action.
-const CLOSE: f64 = if cfg!(feature = "f64") { 1e-11 } else { 1e-6 };
+/// How far apart two computations may be, as a part of the largest action. In single precision each of them is up to 1e-6 away from what is exact.
+const CLOSE: f64 = if cfg!(feature = "f64") { 1e-11 } else { 2e-6 };
 
 /// Decisions that are compared for each model.
 const DECISIONS: usize = 10_000;
@@ -102,7 +102,7 @@ fn an_agent_by_itself_does_what_it_does_in_a_swarm() {
             }
         }
         // Readings are rounded where the engine's observations are not.
-        assert!(off < 3.0 * CLOSE, "{name}: off by {off:.1e} of the limit");
+        assert!(off < 2.0 * CLOSE, "{name}: off by {off:.1e} of the limit");
     }
 }
 
@@ -122,7 +122,7 @@ fn other_policies_are_written_with_plain_operations_too() {
             let readings: Vec<Real> = rng.normals(fused.readings()).iter().map(|x| x.abs() as Real).collect();
             let [a, b] = [&mut fused, &mut plain].map(|program| program.run(&readings, &mut []));
             let off = a.iter().zip(&b).zip(&limits).map(|((a, b), limit)| ((a - b).abs() / limit) as f64).fold(0.0, f64::max);
-            assert!(off < 3.0 * CLOSE, "{name}: off by {off:.1e} of the limit");
+            assert!(off < 2.0 * CLOSE, "{name}: off by {off:.1e} of the limit");
         }
     }
 }

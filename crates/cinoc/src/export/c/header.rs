@@ -48,14 +48,19 @@ fn actions(problem: &Problem) -> Vec<String> {
 /// Comment and declarations.
 pub fn header(program: &Program, problem: &Problem, name: &str, acts: &str, workspace: usize) -> String {
     let mut text = format!("/*\n * The controller of one agent: {name}, exported by cinoc {}.\n *\n", env!("CARGO_PKG_VERSION"));
-    let tick = problem.tick_time();
+    let tick = problem.stepper.dt();
     text += &line(&format!(
         "Every tick, {tick} units of time, each agent fills a cinoc_observation with what its instruments read, calls cinoc_act, and does \
          what action says until the next tick. It keeps a cinoc_agent of its own, which cinoc_reset sets to zero before the first tick. \
          Nothing is allocated, nothing is global but constants; cinoc_act takes {workspace} numbers of stack."
     ));
+    let numbers = match cfg!(feature = "f64") {
+        true => "double, or float if CINOC_FLOAT is defined",
+        false => "float, or double if CINOC_DOUBLE is defined",
+    };
+    text += &line(&format!("The numbers are {numbers}."));
     text += &line(
-        "The numbers are float, or double if CINOC_DOUBLE is defined. To use the file from another one, compile it and there write: \
+        "To use the file from another one, compile it and there write: \
          #define CINOC_DECLARATIONS, then #include this file.",
     );
     text += " *\n * An observation, in this order:\n";
@@ -73,8 +78,8 @@ pub fn header(program: &Program, problem: &Problem, name: &str, acts: &str, work
          the problem has these. Not in it, since it is the plant's: what keeps agents inside the domain, delay and noise.",
     );
     text += " */\n#ifndef CINOC_POLICY\n#define CINOC_POLICY\n\n#include <math.h>\n\n";
-    let real = if cfg!(feature = "f64") { "#ifndef CINOC_FLOAT" } else { "#ifdef CINOC_DOUBLE" };
-    writeln!(text, "{real}\ntypedef double cinoc_real;\n#define CINOC_MATH(name) name\n#else\ntypedef float cinoc_real;")
+    let single = if cfg!(feature = "f64") { "#ifndef CINOC_FLOAT" } else { "#ifdef CINOC_DOUBLE" };
+    writeln!(text, "{single}\ntypedef double cinoc_real;\n#define CINOC_MATH(name) name\n#else\ntypedef float cinoc_real;")
         .expect("text");
     text += "#define CINOC_MATH(name) name##f\n#endif\n\n";
     writeln!(text, "#define CINOC_READINGS {}", program.readings()).expect("text");
