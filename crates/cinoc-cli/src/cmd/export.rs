@@ -71,7 +71,7 @@ impl Args {
         say!("Wrote {}: {readings} readings and {memory} numbers in memory to {actions} of action,", out.display())?;
         say!(
             "{parameters} parameters ({kilobytes} kB), {flops} operations per decision, one every {} units of time",
-            problem.tick_time()
+            problem.stepper.dt()
         )?;
         if let Some(path) = &self.vectors {
             say!("Wrote {}: {} decisions to compare with", path.display(), self.decisions)?;

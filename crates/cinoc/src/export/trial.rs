@@ -99,7 +99,7 @@ impl Trial {
     }
 
     /// Up to so many decisions in all: instruments read what they read at some time in an episode, each tick at another, and samples of the field
-    /// are disturbed by a thirtieth to a third of what they usually are. Agents remember nothing at first.
+    /// are disturbed by a hundredth to a tenth of what they usually are. Agents remember nothing at first.
     fn random(&mut self, program: &Program, decisions: usize, seed: u64) {
         let (width, known) = (program.readings(), self.first.len());
         let sampled = |source: &Source| matches!(source, Source::Error(_) | Source::Slope);
@@ -116,7 +116,7 @@ impl Trial {
             let (mut rng, mut from) = (Rng::new(seed, Stream::Noise, i as u64), 0);
             let some = (rng.uniform(0.0, known as f64) as usize).min(known.saturating_sub(1));
             for ((count, sampled), usual) in counts.iter().zip(&usual) {
-                let size = if *sampled || known == 0 { usual * 10f64.powf(rng.uniform(-1.5, -0.5)) } else { 0.0 };
+                let size = if *sampled || known == 0 { usual * 10f64.powf(rng.uniform(-2.0, -1.0)) } else { 0.0 };
                 for k in from..from + count {
                     let was = if known > 0 { self.readings[some * width + k] } else { 0.0 };
                     self.readings.push(single(was + (size * rng.normal()) as Real));
