@@ -21,6 +21,9 @@ pub struct Args {
     /// File to write: .c for a C99 file without dependencies, .onnx for an ONNX model. Default: PROBLEM.c.
     #[arg(short, long = "out", value_name = "FILE")]
     out: Option<PathBuf>,
+    /// ONNX: compute in single precision throughout, for runtimes that have no other; a C file says by itself how it is compiled for that.
+    #[arg(long)]
+    single: bool,
     /// Also write what agents measured and did in episodes and with readings at random, as arrays for NumPy, to test the controller with
     /// where it is used.
     #[arg(long, value_name = "FILE.npz")]
@@ -50,7 +53,10 @@ impl Args {
         }
         let bytes = match out.extension().and_then(|ending| ending.to_str()) {
             Some("c") => c::source(registry, &model, &self.model)?.into_bytes(),
-            Some("onnx") => onnx::model(registry, &model, &self.model)?,
+            Some("onnx") => {
+                let arithmetic = if self.single { onnx::Arithmetic::Single } else { onnx::Arithmetic::Double };
+                onnx::model(registry, &model, &self.model, arithmetic)?
+            }
             _ => bail!("{} cannot be written: its name must end in .c or .onnx", out.display()),
         };
         write_whole(&out, &bytes)?;

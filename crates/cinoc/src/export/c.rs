@@ -50,7 +50,7 @@ fn numbers(values: &[Real]) -> String {
 const PRODUCT: &str = "
 /* y = x w, where x has `rows` rows of `inner` numbers and w has `inner` rows of `columns` numbers. Sums of eight are added up: in single precision
  * that rounds less than one long sum. */
-static void cinoc_product(cinoc_real *y, const cinoc_real *x, const cinoc_real *w, int rows, int inner, int columns)
+static void cinoc_product(cinoc_real *y, const cinoc_real *x, const cinoc_constant *w, int rows, int inner, int columns)
 {
     int i, j, k, first, from;
     for (i = 0; i < rows; i++, x += inner, y += columns) {
@@ -147,7 +147,7 @@ void cinoc_act(cinoc_agent *agent, const cinoc_observation *seen, cinoc_real act
             Some(name) => format!("cinoc_{}", word(name)),
             None => format!("cinoc_constant{}", self.constants.len()),
         };
-        write!(self.data, "\nstatic const cinoc_real {name}[{}] = {};\n", values.len(), numbers(values)).expect("text");
+        write!(self.data, "\nstatic const cinoc_constant {name}[{}] = {};\n", values.len(), numbers(values)).expect("text");
         self.constants.insert(id, name.clone());
         name
     }
@@ -230,9 +230,17 @@ void cinoc_act(cinoc_agent *agent, const cinoc_observation *seen, cinoc_real act
                 )
             }
             Recorded::MatMul(MatMul) => {
-                self.product = true;
                 let (inner, columns) = (shapes[0].last(), shapes[1].last());
-                format!("cinoc_product({y}, {}, {}, {}, {inner}, {columns});", x[0], x[1], shapes[0].rows())
+                if matches!(self.program.value(line.inputs[1]), Value::Constant(_)) {
+                    self.product = true;
+                    return format!("cinoc_product({y}, {}, {}, {}, {inner}, {columns});", x[0], x[1], shapes[0].rows());
+                }
+                let to = at(&y, &format!("i * {columns} + j"));
+                let (a, b) = (at(&x[0], &format!("i * {inner} + k")), at(&x[1], &format!("k * {columns} + j")));
+                format!(
+                    "for (i = 0; i < {}; i++) for (j = 0; j < {columns}; j++) {{\n        {to} = 0;\n        for (k = 0; k < {inner}; k++) {to} += {a} * {b};\n    }}",
+                    shapes[0].rows()
+                )
             }
             _ => unreachable!("only plain operations are lines"),
         }

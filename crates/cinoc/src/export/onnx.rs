@@ -15,37 +15,51 @@ const FORMAT: i64 = 8;
 const OPERATIONS: i64 = 17;
 
 /// Types of numbers.
-const REAL: i64 = if cfg!(feature = "f64") { 11 } else { 1 };
+const SINGLE: i64 = 1;
 const INT64: i64 = 7;
+const DOUBLE: i64 = 11;
+
+/// That of what goes in and out, and of parameters.
+const REAL: i64 = if cfg!(feature = "f64") { DOUBLE } else { SINGLE };
+
+/// What a model computes in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arithmetic {
+    /// Double precision, with parameters, inputs and outputs in single.
+    Double,
+    /// Single precision throughout, for runtimes that have no other: actions then differ by about a millionth of their limit.
+    Single,
+}
 
 /// The file of a model; `name` is what its user calls it.
-pub fn model(registry: &Registry, model: &Model, name: &str) -> Result<Vec<u8>, Error> {
+pub fn model(registry: &Registry, model: &Model, name: &str, arithmetic: Arithmetic) -> Result<Vec<u8>, Error> {
     let (problem, policy) = model.build(registry)?;
     let program = Program::record(&problem, &*policy, &model.params, true)?;
     let acts = registry.explanation(model.config.problem())?.acts;
-    translate(&program, &problem, name, acts)
+    translate(&program, &problem, name, acts, arithmetic)
 }
 
 /// The file of a program for agents of a problem; `name` and `acts` say in words whose it is and what its actions do.
-pub fn translate(program: &Program, problem: &Problem, name: &str, acts: &str) -> Result<Vec<u8>, Error> {
-    let mut graph = Graph { program, nodes: Vec::new(), tensors: Vec::new(), named: Vec::new(), count: 0 };
+pub fn translate(program: &Program, problem: &Problem, name: &str, acts: &str, arithmetic: Arithmetic) -> Result<Vec<u8>, Error> {
+    let inner = if arithmetic == Arithmetic::Double { DOUBLE } else { SINGLE };
+    let mut graph = Graph { program, inner, nodes: Vec::new(), tensors: Vec::new(), named: Vec::new(), count: 0 };
     for (i, input) in program.inputs().iter().enumerate() {
         let count = input.instrument.count;
-        graph.reshape(input.instrument.name, &given(i), &[1, 1, count]);
+        graph.take(input.instrument.name, &given(i), count);
     }
     if program.memory() > 0 {
-        graph.reshape("memory", MEMORY, &[1, 1, program.memory()]);
+        graph.take("memory", MEMORY, program.memory());
     }
     for line in &program.lines()? {
         graph.line(line);
     }
     let mut outputs = vec![value("action", program.width(), &format!("{acts} Largest magnitudes: {:?}", problem.swarm.limits()))];
     let action = graph.name(program.action());
-    graph.reshape(&action, "action", &[1, program.width()]);
+    graph.give(&action, "action", program.width());
     if let Some(after) = program.remembered() {
         outputs.push(value("next_memory", program.memory(), "what to give as memory in the next tick"));
         let after = graph.name(after);
-        graph.reshape(&after, "next_memory", &[1, program.memory()]);
+        graph.give(&after, "next_memory", program.memory());
     }
     let mut inputs: Vec<Message> =
         program.inputs().iter().map(|Input { instrument: one, .. }| value(one.name, one.count, &one.about)).collect();
@@ -106,6 +120,8 @@ impl Attribute<'_> {
 
 struct Graph<'a> {
     program: &'a Program,
+    /// The type that is computed in.
+    inner: i64,
     nodes: Vec<Message>,
     tensors: Vec<Message>,
     /// Constants that were written.
@@ -139,15 +155,32 @@ impl Graph<'_> {
         name
     }
 
+    /// Numbers as a constant; they are kept as they are, and made what is computed in when a model is loaded.
     fn reals(&mut self, name: &str, sizes: &[usize], values: &[Real]) {
         let raw: Vec<u8> = values.iter().flat_map(|x| x.to_le_bytes()).collect();
-        self.tensor(name, REAL, sizes, &raw);
+        let kept = self.new_name();
+        self.tensor(&kept, REAL, sizes, &raw);
+        self.node("Cast", &[&kept], name, &[Attribute::One("to", self.inner)]);
     }
 
     fn real(&mut self, x: Real) -> String {
         let name = self.new_name();
         self.reals(&name, &[], &[x]);
         name
+    }
+
+    /// What goes in, a row for each agent.
+    fn take(&mut self, from: &str, to: &str, count: usize) {
+        let cast = self.new_name();
+        self.node("Cast", &[from], &cast, &[Attribute::One("to", self.inner)]);
+        self.reshape(&cast, to, &[1, 1, count]);
+    }
+
+    /// What comes out, likewise.
+    fn give(&mut self, from: &str, to: &str, count: usize) {
+        let rows = self.new_name();
+        self.reshape(from, &rows, &[1, count]);
+        self.node("Cast", &[&rows], to, &[Attribute::One("to", REAL)]);
     }
 
     /// Another shape; as many along the first axis as there then are, since agents come before everything.

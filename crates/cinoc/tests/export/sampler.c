@@ -1,7 +1,6 @@
 /* Reads a grid and agents from standard input, all as double: nodes along each axis, lengths, whether it is a ring, the error z - z* at the nodes,
  * the number of agents, of each its position and whether it lives. Writes what the helpers work out of that for each agent: error, slope, and gap
  * and crowd where there are helpers for them. */
-#define CINOC_DOUBLE
 #include "policy.c"
 #include <stdio.h>
 #include <stdlib.h>

@@ -54,11 +54,10 @@ pub fn header(program: &Program, problem: &Problem, name: &str, acts: &str, work
          what action says until the next tick. It keeps a cinoc_agent of its own, which cinoc_reset sets to zero before the first tick. \
          Nothing is allocated, nothing is global but constants; cinoc_act takes {workspace} numbers of stack."
     ));
-    let numbers = match cfg!(feature = "f64") {
-        true => "double, or float if CINOC_FLOAT is defined",
-        false => "float, or double if CINOC_DOUBLE is defined",
-    };
-    text += &line(&format!("The numbers are {numbers}."));
+    text += &line(
+        "The arithmetic is that of double, or of float if CINOC_FLOAT is defined, for processors that have no other: actions then differ by about a \
+         millionth of their limit.",
+    );
     text += &line(
         "To use the file from another one, compile it and there write: \
          #define CINOC_DECLARATIONS, then #include this file.",
@@ -78,10 +77,10 @@ pub fn header(program: &Program, problem: &Problem, name: &str, acts: &str, work
          the problem has these. Not in it, since it is the plant's: what keeps agents inside the domain, delay and noise.",
     );
     text += " */\n#ifndef CINOC_POLICY\n#define CINOC_POLICY\n\n#include <math.h>\n\n";
-    let single = if cfg!(feature = "f64") { "#ifndef CINOC_FLOAT" } else { "#ifdef CINOC_DOUBLE" };
-    writeln!(text, "{single}\ntypedef double cinoc_real;\n#define CINOC_MATH(name) name\n#else\ntypedef float cinoc_real;")
-        .expect("text");
-    text += "#define CINOC_MATH(name) name##f\n#endif\n\n";
+    let constant = if cfg!(feature = "f64") { "double" } else { "float" };
+    text +=
+        "#ifdef CINOC_FLOAT\ntypedef float cinoc_real;\n#define CINOC_MATH(name) name##f\n#else\ntypedef double cinoc_real;\n";
+    write!(text, "#define CINOC_MATH(name) name\n#endif\ntypedef {constant} cinoc_constant;\n\n").expect("text");
     writeln!(text, "#define CINOC_READINGS {}", program.readings()).expect("text");
     writeln!(text, "#define CINOC_ACTIONS {}", program.width()).expect("text");
     writeln!(text, "#define CINOC_MEMORY {}", program.memory()).expect("text");
