@@ -45,7 +45,7 @@ fn open(problem: Arc<Problem>, episodes: usize, agents: usize, threads: usize) -
     Ok(CinocEnv { env: Env::new(problem, episodes, agents, Threads::new(threads)?)?, begun: false, readings })
 }
 
-/// Opens an environment of a problem by name (heat1d). `settings` changes it, a line `key=value` each, or is NULL; 0 agents are as many as in
+/// Opens an environment of a problem by name (heat1d). `changes` are settings to change, a line `key=value` each, or NULL; 0 agents are as many as in
 /// training, 0 threads as many as there are cores.
 ///
 /// # Safety

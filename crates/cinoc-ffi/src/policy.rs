@@ -28,8 +28,8 @@ pub struct CinocPolicySizes {
     pub actions: usize,
 }
 
-/// Opens a model: the name of one that comes with the library (heat1d), a .safetensors file, or a run folder. `settings` changes its problem,
-/// a line `key=value` each, or is NULL.
+/// Opens a model: the name of one that comes with the library (heat1d), a .safetensors file, or a run folder. `changes` are settings of its problem to
+/// change, a line `key=value` each, or NULL.
 ///
 /// # Safety
 /// Strings end with a zero; `policy` points to room for a pointer.

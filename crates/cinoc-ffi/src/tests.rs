@@ -117,7 +117,7 @@ fn mistakes_are_explained() {
     let (heat, wrong) = (CString::new("heat1d").expect("a name"), CString::new("physics.nodes=many").expect("text"));
     // SAFETY: strings, room for pointers, handles that were opened here or are null.
     unsafe {
-        let mut refused = |code: CinocCode, expected: &str| {
+        let refused = |code: CinocCode, expected: &str| {
             assert_eq!(code, CinocCode::Mistake);
             assert!(message().contains(expected), "{}", message());
         };
