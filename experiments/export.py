@@ -109,6 +109,18 @@ def version(way):
     return subprocess.run([COMPILERS[way][0][0], "--version"], check=True, capture_output=True, text=True).stdout.splitlines()[0]
 
 
+def write_table(result):
+    """The table of docs/export.md."""
+    ways = list(result["with"])
+    lines = ["| model | readings | memory | " + " | ".join(ways) + " |", "|---" * (3 + len(ways)) + "|"]
+    for row in result["models"]:
+        offs = " | ".join(f"{row['off'][way]:.1e}" for way in ways)
+        lines.append(f"| `{row['model']}` | {row['readings']} | {row['memory']} | {offs} |")
+    path, marks = ROOT / "docs/export.md", ("<!-- agreement: written by experiments/export.py -->\n", "<!-- end of agreement -->")
+    before, rest = path.read_text().split(marks[0])
+    path.write_text(before + marks[0] + "\n".join(lines) + "\n" + marks[1] + rest.split(marks[1])[1])
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=pathlib.Path)
@@ -141,6 +153,7 @@ def main():
     if arguments.out:
         arguments.out.parent.mkdir(parents=True, exist_ok=True)
         arguments.out.write_text(json.dumps(result, indent=1) + "\n")
+        write_table(result)
     if worst >= CLOSE:
         sys.exit(f"off by {worst:.1e} of the limit of an action, which is {CLOSE:.0e} or more")
 

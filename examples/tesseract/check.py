@@ -12,8 +12,8 @@ import numpy as np
 from cinoc.engine import draw
 
 HERE = pathlib.Path(__file__).resolve().parent
-# A line with walls, a plane with a safety layer, and a density that is carried.
-CASES = {"heat1d": 20, "heat2d_obstacles": 6, "density2d": 4}
+# A line with walls, and a plane with a safety layer.
+CASES = {"heat1d": 10, "heat2d_obstacles": 2}
 
 
 def array(x):
@@ -24,7 +24,7 @@ def array(x):
 def payload(name, ticks):
     """An instance of a problem with actions within half the limits."""
     problem = cinoc.make(name, dtype="float64")
-    start, target, places, _ = draw(problem, 0, 0, 2, None, "train")
+    start, target, places, _ = draw(problem, 0, 0, 1, None, "train")
     size = 0.5 * np.asarray(problem.limits)
     actions = size * np.random.default_rng(0).uniform(-1, 1, (ticks, *places.shape[:2], len(size)))
     return {"problem": name, "start": array(start), "target": array(target), "places": array(places), "actions": array(actions)}
@@ -37,7 +37,7 @@ def runtime(*words):
     done = subprocess.run(command, env=environment, capture_output=True, text=True)
     if done.returncode != 0:
         sys.exit(f"tesseract-runtime {words[0]} failed: {done.stdout}{done.stderr}")
-    return done.stdout
+    return done.stdout or done.stderr
 
 
 def main():
@@ -52,7 +52,7 @@ def main():
             promised = json.loads(runtime("abstract-eval", f"@{path.with_suffix('.shapes')}"))
             for key, kept in apply.items():
                 assert promised[key]["shape"] == kept["shape"], (name, key, promised[key], kept["shape"])
-            said = runtime("check-gradients", f"@{path}", "--eps", "1e-5", "--rtol", "1e-4", "--max-evals", "40", "--seed", "0", "--no-show-progress")
+            said = runtime("check-gradients", f"@{path}", "--eps", "1e-5", "--rtol", "1e-4", "--max-evals", "20", "--seed", "0", "--no-show-progress")
             print(name, said.strip().splitlines()[-1])
 
 

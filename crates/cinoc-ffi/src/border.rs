@@ -161,3 +161,17 @@ pub unsafe fn take<T>(handle: *mut T) {
         drop(catch_unwind(AssertUnwindSafe(|| drop(unsafe { Box::from_raw(handle) }))));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_is_a_code() {
+        assert_eq!(guard(|| panic!("out of order")), CinocCode::Fault);
+        // SAFETY: a string of this thread, which is read at once.
+        let said = unsafe { CStr::from_ptr(cinoc_message()) }.to_str().expect("UTF-8");
+        assert!(said.ends_with("please report it: out of order"), "{said}");
+        assert_eq!(guard(|| Ok(())), CinocCode::Ok);
+    }
+}

@@ -16,6 +16,3 @@ pub use border::{CinocCode, cinoc_message, cinoc_version};
 pub use env::*;
 pub use gradient::cinoc_env_gradient;
 pub use policy::*;
-
-#[cfg(test)]
-mod tests;

@@ -46,7 +46,7 @@ fn an_unknown_operation_is_named() {
     let registry = Registry::builtin();
     let problem = registry.build(&registry.config("heat1d", Preset::Tuned, &Overlay::default()).unwrap()).unwrap();
     let program = Program::record(&problem, &Mysterious, &Params::default(), true).unwrap();
-    let text = c::translate(&program, &problem, "mysterious", "").err().expect("it is refused").to_string();
+    let text = c::translate(&program, &problem, "mysterious", "").expect_err("it is refused").to_string();
     assert!(text.contains("its operation \"mystery\"") && text.ends_with("plain operations"), "{text}");
 }
 

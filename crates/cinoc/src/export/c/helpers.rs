@@ -78,10 +78,8 @@ pub fn definitions(program: &Program) -> String {
             String::new()
         }
         .as_str();
-        if let Some(reach) = crowd(program) {
-            if let Some(domain) = domain(program) {
-                text += &fill(include_str!("crowd.c"), domain, &[("REACH", number(reach * reach))]);
-            }
+        if let Some((reach, domain)) = crowd(program).zip(domain(program)) {
+            text += &fill(include_str!("crowd.c"), domain, &[("REACH", number(reach * reach))]);
         }
         text += "}\n";
     }
