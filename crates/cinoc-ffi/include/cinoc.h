@@ -108,13 +108,13 @@ enum cinoc_code cinoc_env_reset(struct cinoc_env *env,
                                 uint64_t seed,
                                 size_t first);
 
-// What the instruments of all agents read, [episodes, agents, readings].
+// What the instruments of all agents read, `[episodes, agents, readings]`.
 //
 // # Safety
 // `env` was opened, and no other thread uses it; `readings` has room for `count` numbers.
 enum cinoc_code cinoc_env_observe(struct cinoc_env *env, CINOC_REAL *readings, size_t count);
 
-// One tick with given actions, [episodes, agents, actions], in the units of the actuators; limits and safety hold for them. `cost` receives what
+// One tick with given actions, `[episodes, agents, actions]`, in the units of the actuators; limits and safety hold for them. `cost` receives what
 // the tick cost in each episode, `done` 1 where an episode is over; either may be NULL.
 //
 // # Safety
@@ -135,25 +135,25 @@ enum cinoc_code cinoc_env_run(struct cinoc_env *env,
                               double *cost,
                               uint8_t *done);
 
-// The field of an episode, [nodes].
+// The field of an episode, `[nodes]`.
 //
 // # Safety
 // `env` was opened, and no other thread uses it; `out` has room for `count` numbers.
 enum cinoc_code cinoc_env_field(struct cinoc_env *env, size_t episode, CINOC_REAL *out, size_t count);
 
-// The field that an episode should reach, [nodes].
+// The field that an episode should reach, `[nodes]`.
 //
 // # Safety
 // `env` was opened, and no other thread uses it; `out` has room for `count` numbers.
 enum cinoc_code cinoc_env_target(struct cinoc_env *env, size_t episode, CINOC_REAL *out, size_t count);
 
-// Where the agents of an episode are, [agents, dimensions].
+// Where the agents of an episode are, `[agents, dimensions]`.
 //
 // # Safety
 // `env` was opened, and no other thread uses it; `out` has room for `count` numbers.
 enum cinoc_code cinoc_env_positions(struct cinoc_env *env, size_t episode, CINOC_REAL *out, size_t count);
 
-// What the agents of an episode did in the last tick, [agents, actions].
+// What the agents of an episode did in the last tick, `[agents, actions]`.
 //
 // # Safety
 // `env` was opened, and no other thread uses it; `out` has room for `count` numbers.
@@ -166,7 +166,7 @@ enum cinoc_code cinoc_env_actions(struct cinoc_env *env, size_t episode, CINOC_R
 enum cinoc_code cinoc_env_score(struct cinoc_env *env, size_t episode, double *score);
 
 // What given actions would cost in the next `ticks` ticks, from where episodes are now, and the gradient of that by the actions. Both are
-// [ticks, episodes, agents, actions]; `cost` has room for one number per episode. The environment stays as it is.
+// `[ticks, episodes, agents, actions]`; `cost` has room for one number per episode. The environment stays as it is.
 //
 // # Safety
 // `env` was opened, and no other thread uses it; arrays are as long as said.

@@ -150,7 +150,7 @@ impl CinocEnv {
     }
 }
 
-/// What the instruments of all agents read, [episodes, agents, readings].
+/// What the instruments of all agents read, `[episodes, agents, readings]`.
 ///
 /// # Safety
 /// `env` was opened, and no other thread uses it; `readings` has room for `count` numbers.
@@ -169,7 +169,7 @@ pub unsafe extern "C" fn cinoc_env_observe(env: *mut CinocEnv, readings: *mut Re
     })
 }
 
-/// One tick with given actions, [episodes, agents, actions], in the units of the actuators; limits and safety hold for them. `cost` receives what
+/// One tick with given actions, `[episodes, agents, actions]`, in the units of the actuators; limits and safety hold for them. `cost` receives what
 /// the tick cost in each episode, `done` 1 where an episode is over; either may be NULL.
 ///
 /// # Safety
@@ -264,7 +264,7 @@ unsafe fn read(
     })
 }
 
-/// The field of an episode, [nodes].
+/// The field of an episode, `[nodes]`.
 ///
 /// # Safety
 /// `env` was opened, and no other thread uses it; `out` has room for `count` numbers.
@@ -274,7 +274,7 @@ pub unsafe extern "C" fn cinoc_env_field(env: *mut CinocEnv, episode: usize, out
     unsafe { read(env, episode, out, count, Env::field) }
 }
 
-/// The field that an episode should reach, [nodes].
+/// The field that an episode should reach, `[nodes]`.
 ///
 /// # Safety
 /// `env` was opened, and no other thread uses it; `out` has room for `count` numbers.
@@ -284,7 +284,7 @@ pub unsafe extern "C" fn cinoc_env_target(env: *mut CinocEnv, episode: usize, ou
     unsafe { read(env, episode, out, count, Env::target) }
 }
 
-/// Where the agents of an episode are, [agents, dimensions].
+/// Where the agents of an episode are, `[agents, dimensions]`.
 ///
 /// # Safety
 /// `env` was opened, and no other thread uses it; `out` has room for `count` numbers.
@@ -294,7 +294,7 @@ pub unsafe extern "C" fn cinoc_env_positions(env: *mut CinocEnv, episode: usize,
     unsafe { read(env, episode, out, count, Env::positions) }
 }
 
-/// What the agents of an episode did in the last tick, [agents, actions].
+/// What the agents of an episode did in the last tick, `[agents, actions]`.
 ///
 /// # Safety
 /// `env` was opened, and no other thread uses it; `out` has room for `count` numbers.

@@ -6,7 +6,7 @@ use cinoc::Real;
 use cinoc::rollout::{Control, Loss, Outcome, Rollout, Wanted};
 
 /// What given actions would cost in the next `ticks` ticks, from where episodes are now, and the gradient of that by the actions. Both are
-/// [ticks, episodes, agents, actions]; `cost` has room for one number per episode. The environment stays as it is.
+/// `[ticks, episodes, agents, actions]`; `cost` has room for one number per episode. The environment stays as it is.
 ///
 /// # Safety
 /// `env` was opened, and no other thread uses it; arrays are as long as said.
