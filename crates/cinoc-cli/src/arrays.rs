@@ -2,6 +2,7 @@
 
 use crate::picture;
 use anyhow::{Context, Result, bail};
+use cinoc::export::Trial;
 use cinoc::trace::Trace;
 use cinoc::{Problem, Real, memory};
 use npyz::WriterBuilder;
@@ -100,34 +101,68 @@ impl<'a> Header<'a> {
     }
 }
 
-/// Writes an episode as `.npz`: `z [ticks+1, nodes…]`, `xi [ticks+1, agents, d]`, `action [ticks, agents, k]`, `alive [ticks+1, agents]`, `target`,
-/// times `t` and positions of the nodes along each axis, `x` and `y`.
-pub fn export(path: &Path, problem: &Problem, trace: &Trace) -> Result<()> {
-    let (grid, swarm) = (problem.stepper.grid(), &problem.swarm);
-    let place = || format!("{} cannot be written", path.display());
-    let mut file = ZipWriter::new(BufWriter::new(File::create(path).with_context(place)?));
-    let stored = SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored).large_file(true);
-    let mut array = |name: &str, shape: &[usize], values: &mut dyn Iterator<Item = f64>| -> Result<()> {
+/// A `.npz` file while it is written.
+struct Archive<'a> {
+    path: &'a Path,
+    file: ZipWriter<BufWriter<File>>,
+}
+
+impl<'a> Archive<'a> {
+    fn new(path: &'a Path) -> Result<Self> {
+        let file = File::create(path).with_context(|| format!("{} cannot be written", path.display()))?;
+        Ok(Self { path, file: ZipWriter::new(BufWriter::new(file)) })
+    }
+
+    /// Adds an array.
+    fn array(&mut self, name: &str, shape: &[usize], values: impl IntoIterator<Item = f64>) -> Result<()> {
+        let place = || format!("{} cannot be written", self.path.display());
+        let stored = SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored).large_file(true);
         let shape: Vec<u64> = shape.iter().map(|&n| n as u64).collect();
-        file.start_file(npyz::npz::file_name_from_array_name(name), stored).with_context(place)?;
-        let options = npyz::WriteOptions::<f64>::new().default_dtype().shape(&shape).writer(&mut file);
+        self.file.start_file(npyz::npz::file_name_from_array_name(name), stored).with_context(place)?;
+        let options = npyz::WriteOptions::<f64>::new().default_dtype().shape(&shape).writer(&mut self.file);
         let mut writer = options.begin_nd().with_context(place)?;
         writer.extend(values).with_context(place)?;
         writer.finish().with_context(place)
-    };
-    let (moments, agents) = (trace.z.len(), trace.alive[0].len());
-    let flat = |rows: &[Vec<Real>]| rows.iter().flatten().map(|&x| x as f64).collect::<Vec<_>>().into_iter();
-    array("z", &[&[moments], &grid.nodes[..]].concat(), &mut flat(&trace.z))?;
-    array("target", &grid.nodes, &mut trace.target.iter().map(|&x| x as f64))?;
-    array("xi", &[moments, agents, swarm.dimensions()], &mut flat(&trace.xi))?;
-    array("action", &[trace.action.len(), agents, swarm.action_width()], &mut flat(&trace.action))?;
-    array("alive", &[moments, agents], &mut trace.alive.iter().flatten().map(|&alive| f64::from(u8::from(alive))))?;
-    let time = |tick: usize| (tick as f64 - trace.before as f64) * problem.tick_time();
-    array("t", &[moments], &mut (0..moments).map(time))?;
-    for (axis, name) in (0..grid.dimensions()).zip(["x", "y", "z_axis"]) {
-        array(name, &[grid.nodes[axis]], &mut grid.positions(axis).into_iter())?;
     }
-    file.finish().map(drop).with_context(place)
+
+    fn finish(self) -> Result<()> {
+        self.file.finish().map(drop).with_context(|| format!("{} cannot be written", self.path.display()))
+    }
+}
+
+fn double(values: &[Real]) -> impl Iterator<Item = f64> {
+    values.iter().map(|&x| x as f64)
+}
+
+/// Writes an episode as `.npz`: `z [ticks+1, nodes…]`, `xi [ticks+1, agents, d]`, `action [ticks, agents, k]`, `alive [ticks+1, agents]`, `target`,
+/// times `t` and positions of the nodes along each axis, `x` and `y`.
+pub fn export(path: &Path, problem: &Problem, trace: &Trace) -> Result<()> {
+    let (grid, swarm, mut archive) = (problem.stepper.grid(), &problem.swarm, Archive::new(path)?);
+    let (moments, agents) = (trace.z.len(), trace.alive[0].len());
+    let flat = |rows: &[Vec<Real>]| double(&rows.concat()).collect::<Vec<_>>();
+    archive.array("z", &[&[moments], &grid.nodes[..]].concat(), flat(&trace.z))?;
+    archive.array("target", &grid.nodes, double(&trace.target))?;
+    archive.array("xi", &[moments, agents, swarm.dimensions()], flat(&trace.xi))?;
+    archive.array("action", &[trace.action.len(), agents, swarm.action_width()], flat(&trace.action))?;
+    archive.array("alive", &[moments, agents], trace.alive.iter().flatten().map(|&alive| f64::from(u8::from(alive))))?;
+    let time = |tick: usize| (tick as f64 - trace.before as f64) * problem.tick_time();
+    archive.array("t", &[moments], (0..moments).map(time))?;
+    for (axis, name) in (0..grid.dimensions()).zip(["x", "y", "z_axis"]) {
+        archive.array(name, &[grid.nodes[axis]], grid.positions(axis))?;
+    }
+    archive.finish()
+}
+
+/// Writes what agents measured and what they should do as `.npz`: `readings [decisions, n]`, `first [decisions]` (1 where an agent is told what it
+/// remembers), `memory [decisions, h]`, `actions [decisions, k]` and the largest magnitudes of actions, `limits [k]`.
+pub fn vectors(path: &Path, trial: &Trial, limits: &[Real]) -> Result<()> {
+    let (decisions, mut archive) = (trial.first.len(), Archive::new(path)?);
+    archive.array("readings", &[decisions, trial.readings.len() / decisions], double(&trial.readings))?;
+    archive.array("first", &[decisions], trial.first.iter().map(|&first| f64::from(u8::from(first))))?;
+    archive.array("memory", &[decisions, trial.memory.len() / decisions], double(&trial.memory))?;
+    archive.array("actions", &[decisions, limits.len()], double(&trial.actions))?;
+    archive.array("limits", &[limits.len()], double(limits))?;
+    archive.finish()
 }
 
 #[cfg(test)]

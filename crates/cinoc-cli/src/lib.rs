@@ -46,6 +46,8 @@ enum Command {
     Study(cmd::study::Args),
     /// Draw one controlled episode as PNG, SVG or GIF.
     Show(cmd::show::Args),
+    /// Write a trained policy as a C file or an ONNX model, for a controller on one agent.
+    Export(cmd::export::Args),
     /// Check the derivatives of a problem, how its gradient grows, and the memory it needs.
     Check(cmd::check::Args),
     /// Time training updates.
@@ -73,6 +75,7 @@ impl Command {
             Self::List(args) => args.run(registry),
             Self::Data(args) => args.run(registry),
             Self::Show(args) => args.run(registry),
+            Self::Export(args) => args.run(registry),
             Self::Check(args) => args.run(registry),
             Self::Bench(args) => args.run(registry),
             Self::Scale(args) => args.run(registry),

@@ -5,7 +5,7 @@ use crate::op::{Inputs, MAX_INPUTS, Recorded};
 use crate::{Real, Shape, profile};
 
 /// Names a variable of a [`crate::Memory`] after its tape is gone.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct VarId(pub(crate) u32);
 
 /// Where a node's value lives.

@@ -11,13 +11,14 @@ pub struct Tape<'p> {
     shared: &'p [Real],
     memory: RefCell<Memory>,
     rematerialise: bool,
+    plainly: bool,
 }
 
 impl<'p> Tape<'p> {
     /// A new recording in old memory. `shared` are the parameters (see [`crate::Params`]); `&[]` where there are none.
     pub fn new(mut memory: Memory, shared: &'p [Real]) -> Self {
         memory.clear();
-        Self { shared, memory: RefCell::new(memory), rematerialise: false }
+        Self { shared, memory: RefCell::new(memory), rematerialise: false, plainly: false }
     }
 
     /// The same tape. With `yes`, operations that can rematerialise intermediate values in the backward sweep do not save them: less memory for
@@ -30,6 +31,13 @@ impl<'p> Tape<'p> {
     /// Whether operations are to rematerialise values instead of saving them.
     pub fn rematerialises(&self) -> bool {
         self.rematerialise
+    }
+
+    /// The same tape. With `yes`, operations that can be written with plain ones are recorded so: slower, but a recording of a handful of
+    /// operations is easily translated into another language. What is loop-invariant stays as it is; whoever translates needs its value only.
+    pub fn plainly(mut self, yes: bool) -> Self {
+        self.plainly = yes;
+        self
     }
 
     /// Ends the recording; the memory goes on to the backward sweep or to the next recording.
@@ -100,8 +108,18 @@ impl<'p> Tape<'p> {
         // Variables borrow their tape, so its address is its identity.
         let ours = inputs.iter().all(|x| std::ptr::addr_eq(x.tape(), self));
         assert!(ours, "{}: a variable of another tape; all inputs must be on the tape that records", op.op().name());
-        let ids = inputs.map(|v| v.id());
-        self.var(self.memory.borrow_mut().record(self.shared, op, &ids))
+        self.put(op, &inputs.map(|v| v.id()))
+    }
+
+    fn put(&self, op: Recorded, ids: &[VarId]) -> Var<'_> {
+        if self.plainly && !ids.iter().all(|id| self.is_loop_invariant(*id)) {
+            let mut inputs = [self.var(ids[0]); MAX_INPUTS];
+            inputs.iter_mut().zip(ids).for_each(|(input, id)| *input = self.var(*id));
+            if let Some(same) = op.op().plain(&inputs[..ids.len()]) {
+                return same;
+            }
+        }
+        self.var(self.memory.borrow_mut().record(self.shared, op, ids))
     }
 
     /// A network layer on several inputs side by side, as if joined along the last axis.
@@ -114,7 +132,7 @@ impl<'p> Tape<'p> {
         let all = [layer.w, layer.b, layer.w_t].into_iter().chain(x);
         ids.iter_mut().zip(all).for_each(|(id, x)| *id = x.id());
         let op = Dense { activation, first: 0 };
-        self.var(self.memory.borrow_mut().record(self.shared, op.into(), &ids[..N + 3]))
+        self.put(op.into(), &ids[..N + 3])
     }
 
     pub(crate) fn detach(&self, id: VarId) -> Var<'_> {

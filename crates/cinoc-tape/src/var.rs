@@ -104,6 +104,16 @@ impl<'t> Var<'t> {
         self.apply(Function::Clamp(low, high))
     }
 
+    /// 1 where x > 0, else 0; no derivative passes. (Exact but for x below 1e-30.)
+    pub fn step(self) -> Var<'t> {
+        self.stop_gradient().affine(1e30, 0.0).clamp(0.0, 1.0)
+    }
+
+    /// `self` where `condition` is 1 and `other` where it is 0; the shapes are equal, and both are finite.
+    pub fn select(self, condition: Var<'t>, other: Var<'t>) -> Var<'t> {
+        self * condition + other * condition.affine(-1.0, 1.0)
+    }
+
     /// `scale·x + shift`.
     pub fn affine(self, scale: Real, shift: Real) -> Var<'t> {
         self.apply(Affine { scale, shift })

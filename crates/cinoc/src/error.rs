@@ -185,6 +185,12 @@ pub enum Error {
         /// At which tick, where known.
         place: String,
     },
+    /// A policy that does not leave the house.
+    #[error("this policy cannot be exported: {reason}")]
+    Export {
+        /// Why, and what to do.
+        reason: String,
+    },
     /// Another rank of the same job failed.
     #[error("rank {rank}: {reason}")]
     Elsewhere {

@@ -22,6 +22,7 @@ pub mod certificate;
 pub mod disk;
 pub mod env;
 pub mod evaluate;
+pub mod export;
 pub mod geometry;
 pub mod inspect;
 pub mod library;

@@ -60,6 +60,13 @@ fn from_the_list_to_a_picture() {
         good(folder, ["show", "run", "-o", picture]);
         assert!(folder.join(picture).metadata().expect("a picture").len() > 5000);
     }
+    for file in ["a.c", "a.onnx"] {
+        let facts = json(&good(folder, ["export", "run", "-o", file, "--json"]));
+        assert_eq!((&facts["readings"], &facts["memory"], &facts["actions"]), (&18.into(), &1.into(), &1.into()), "{facts}");
+    }
+    let strict = ["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror", "-c", "a.c"];
+    let compiled = Command::new("cc").args(strict).current_dir(folder).output().expect("a C compiler");
+    assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
     let checked = json(&good(folder, ["check", "phases", "--json"].into_iter().chain(TINY)));
     for part in checked["parts"].as_array().expect("parts") {
         assert!(part["error"].as_f64().expect("a number") < 1e-2, "{part}");

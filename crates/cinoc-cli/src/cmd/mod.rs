@@ -5,6 +5,7 @@ pub mod check;
 pub mod completions;
 pub mod data;
 pub mod eval;
+pub mod export;
 mod lines;
 pub mod list;
 pub mod man;

@@ -3,7 +3,7 @@
 use super::conv_pass::{Backward, Forward};
 use super::{Cotangents, Inputs, Op};
 use crate::kernel::conv::Sizes;
-use crate::{Real, Shape};
+use crate::{Real, Shape, Var};
 
 /// `x * w + b`, zero-padded by one pixel, with or without `max(·, 0)`.
 ///
@@ -65,5 +65,24 @@ impl Op for Conv3x3 {
             pass.image(&x[2][from], &y[to.clone()], &y_bar[to], x_bar, fresh);
         }
         pass.finish(bars, 0);
+    }
+
+    /// The window around each pixel gathered from the image, with a zero behind it for what lies beyond the edges; then a product.
+    fn plain<'t>(&self, x: &[Var<'t>]) -> Option<Var<'t>> {
+        let (sizes, shape) = (self.sizes(x[1].shape().count()), x[2].shape());
+        let (rows, columns) = sizes.result();
+        let inside = |at: usize, offset: usize, count: usize| (at * self.stride + offset).checked_sub(1).filter(|&at| at < count);
+        let mut index = Vec::with_capacity(rows * columns * 9 * self.channels_in);
+        for pixel in 0..rows * columns {
+            for window in 0..9 {
+                let at = inside(pixel / columns, window / 3, self.height).zip(inside(pixel % columns, window % 3, self.width));
+                let first = at.map(|(i, j)| (i * self.width + j) * self.channels_in);
+                index.extend((0..self.channels_in).map(|c| first.map_or(sizes.image(), |first| first + c) as u32));
+            }
+        }
+        let padded = x[2].join(x[2].tape().zeros(shape.with_last(1)));
+        let windows = padded.gather(&index.into()).reshape([shape.rows() * rows * columns, 9 * self.channels_in]);
+        let y = windows.matmul(x[0]) + x[1];
+        Some(if self.relu { y.relu() } else { y }.reshape(shape.with_last(sizes.count())))
     }
 }

@@ -2,11 +2,11 @@
 
 use super::conv_pass::{Backward, Forward, cut};
 use super::soft_dense::{forward, start_back, tanh_back};
-use super::{Cotangents, Inputs, Op};
+use super::{Conv3x3, Cotangents, Inputs, Op};
 use crate::kernel::buffer::align;
 use crate::kernel::conv::Sizes;
 use crate::kernel::gemm::{Left, Right, Start, gemm};
-use crate::{Real, Shape};
+use crate::{Layer, Real, Shape, Var};
 
 /// `tanh(soft(c)·w + b)` of each image's features `c = relu(relu(x * w₀ + b₀) * w₁ + b₁)`, where `soft(c) = c/(‖c‖+1)`.
 ///
@@ -142,5 +142,14 @@ impl Op for ConvBranch {
         }
         first_back.finish(bars, 0);
         second_back.finish(bars, 2);
+    }
+
+    fn plain<'t>(&self, x: &[Var<'t>]) -> Option<Var<'t>> {
+        let &Self { height, width, channels: channels_in, stride, .. } = self;
+        let first = Conv3x3 { height, width, channels_in, stride, relu: true };
+        let (height, width) = (height.div_ceil(stride), width.div_ceil(stride));
+        let second = Conv3x3 { height, width, channels_in: x[1].shape().count(), ..first };
+        let features = x[X].conv3x3(first, x[0], x[1]).conv3x3(second, x[2], x[3]);
+        Some(features.soft_dense(Layer { w: x[4], b: x[5], w_t: x[6] }))
     }
 }

@@ -3,7 +3,7 @@
 use super::{Cotangents, Inputs, Op};
 use crate::kernel::gemm::{Left, Right, Start, gemm};
 use crate::kernel::{crew, math, vectorise};
-use crate::{Real, Shape};
+use crate::{Real, Shape, Var};
 
 /// What follows `h = x·w + b`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,6 +47,15 @@ impl Activation {
                     },
                 );
             }
+        }
+    }
+
+    /// The result, written with plain operations.
+    fn of(self, h: Var<'_>) -> Var<'_> {
+        match self {
+            Self::Linear => h,
+            Self::Tanh => h.tanh(),
+            Self::SoftTanh => h.soft().tanh(),
         }
     }
 
@@ -217,5 +226,15 @@ impl Op for Dense {
             first += k;
         }
         bias_back(h_bar, bars.slot(1));
+    }
+
+    fn plain<'t>(&self, x: &[Var<'t>]) -> Option<Var<'t>> {
+        let joined = x[X + 1..].iter().fold(x[X], |joined, piece| joined.join(*piece));
+        let (n, k) = (x[0].shape().last(), joined.shape().last());
+        let w = match self.first {
+            0 if k == x[0].shape().rows() => x[0],
+            first => x[0].reshape([x[0].shape().count()]).columns(first * n, (first + k) * n).reshape([k, n]),
+        };
+        Some(self.activation.of(joined.matmul(w) + x[1]))
     }
 }

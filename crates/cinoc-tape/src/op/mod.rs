@@ -24,7 +24,7 @@ pub use reduce::Reduce;
 pub use soft_dense::SoftDense;
 
 use crate::backward::{Place, Touched};
-use crate::{Real, Shape};
+use crate::{Real, Shape, Var};
 use std::ops::Index;
 use std::sync::Arc;
 
@@ -59,6 +59,12 @@ pub trait Op: Send + Sync {
 
     /// Adds `y_bar · ∂y/∂x` to the cotangent of each input that wants one.
     fn vjp(&self, x: &Inputs, y: &[Real], y_bar: &[Real], saved: &[Real], x_bar: &mut Cotangents, scratch: &mut [Real]);
+
+    /// The same written with others, in the end with plain ones ([`Recorded::is_plain`]), for tapes that are told to record
+    /// [`plainly`](crate::Tape::plainly); none where it is plain itself, or nobody has written it so.
+    fn plain<'t>(&self, _x: &[Var<'t>]) -> Option<Var<'t>> {
+        None
+    }
 }
 
 /// The inputs' values (by index) and shapes.
@@ -163,7 +169,14 @@ pub enum Recorded {
 }
 
 impl Recorded {
-    pub(crate) fn op(&self) -> &dyn Op {
+    /// Whether it is one of the few operations that whoever translates a recording has to know.
+    pub fn is_plain(&self) -> bool {
+        use Recorded::{Affine, Arrange, Binary, Function, MatMul, Reduce};
+        matches!(self, Binary(_) | Affine(_) | Function(_) | Arrange(_) | Reduce(_) | MatMul(_))
+    }
+
+    /// The operation itself.
+    pub fn op(&self) -> &dyn Op {
         match self {
             Self::Binary(op) => op,
             Self::Affine(op) => op,

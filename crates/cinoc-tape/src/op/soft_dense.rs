@@ -3,7 +3,7 @@
 use super::{Cotangents, Inputs, Op};
 use crate::kernel::gemm::{Left, Right, Start, gemm};
 use crate::kernel::{math, vectorise};
-use crate::{Real, Shape};
+use crate::{Real, Shape, Var};
 
 /// `tanh(x/(‖x‖+1)·w + b)`, the norm taken over each row. Inputs as those of [`super::Dense`]: `w [in, out]`, `b [out]`, `w` transposed
 /// (a constant, for the backward pass), `x [rows, in]`.
@@ -141,5 +141,9 @@ impl Op for SoftDense {
                 gemm(k, n, to - from, Left::transposed(x_rows, k), Right::columns(h_bar, n, 0), w_bar, Start::Add);
             }
         }
+    }
+
+    fn plain<'t>(&self, x: &[Var<'t>]) -> Option<Var<'t>> {
+        Some((x[X].soft().matmul(x[0]) + x[1]).tanh())
     }
 }

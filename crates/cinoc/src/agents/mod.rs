@@ -1,6 +1,7 @@
 //! Agents: where they start, what they see, what they are held to, how they push and how they move, put together.
 
 mod advance;
+mod alone;
 mod disturbance;
 
 pub use advance::Advance;

@@ -1,6 +1,7 @@
 //! Files: written whole or not at all, and numbers kept for the next time.
 
 pub mod cache;
+pub mod protobuf;
 
 use crate::Error;
 use std::ffi::{OsStr, OsString};

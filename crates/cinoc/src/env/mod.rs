@@ -23,6 +23,7 @@
 mod contract;
 mod driver;
 mod looking;
+mod readings;
 mod shard;
 
 pub use contract::assert_replayable;

@@ -6,7 +6,7 @@ use cinoc_pde::Grid;
 use cinoc_tape::kernel::chunk::{LANES, load};
 use cinoc_tape::kernel::math::sum_lanes;
 use cinoc_tape::kernel::{crew, vectorise};
-use cinoc_tape::{Cotangents, Inputs, Op, Shape};
+use cinoc_tape::{Cotangents, Inputs, Op, Shape, Var};
 
 /// Up to this many agents on a ring or a torus all pairs are looked at; beyond, only those in neighbouring cells. Either way the sums are the
 /// same but for the order of their terms.
@@ -49,6 +49,33 @@ impl Crowd {
         assert!((1..=2).contains(&d), "crowds are counted on a line or in the plane, not in {d} dimensions");
         let around = grid.periodic.then(|| grid.lengths.clone());
         Self { alone: alone as Real, reach: (6f64.sqrt() * sigma) as Real, around }
+    }
+
+    /// Up to which distance others count.
+    pub fn reach(&self) -> Real {
+        self.reach
+    }
+
+    /// The crowd around each agent, `[batch, agents]`; of strengths and positions as the operation takes them.
+    pub fn reading<'t>(&self, strength: Var<'t>, xi: Var<'t>) -> Var<'t> {
+        let &[batch, agents, d] = xi.shape().sizes() else { panic!("crowd: positions {:?}", xi.shape()) };
+        let (lives, places, ways) = (strength.value(), xi.value(), self.ways());
+        let at = |m: usize| [if d == 2 { places[2 * m] } else { 0.0 }, places[d * m + d - 1]];
+        let near = |i: usize, j: usize| match self.around {
+            Some(_) => ways.apart::<true>(at(i), at(j))[2],
+            None => ways.apart::<false>(at(i), at(j))[2],
+        };
+        let crowd = |i: usize| -> Real {
+            let others = i / agents * agents..(i / agents + 1) * agents;
+            // A dead agent, which does nothing, takes itself to be there.
+            others.map(|j| if j == i { 1.0 } else { alive(lives[j]) * near(i, j) * near(i, j) }).sum()
+        };
+        xi.tape().given([batch, agents], &(0..batch * agents).map(crowd).collect::<Vec<_>>())
+    }
+
+    /// The strength of agents in a crowd of which they know how large it is.
+    pub fn divided<'t>(&self, strength: Var<'t>, crowd: Var<'t>) -> Var<'t> {
+        strength / (crowd.affine(1.0 / self.alone, -1.0).relu() + 1.0)
     }
 
     /// Agents in an order in which neighbours follow one another, with room for two more numbers of each; few on a ring, as they are.

@@ -2,7 +2,7 @@
 
 use crate::Real;
 use crate::geometry::{Bearing, Disc, Discs};
-use cinoc_tape::{Cotangents, Inputs, Op, Shape};
+use cinoc_tape::{Cotangents, Inputs, Op, Shape, Var};
 
 /// The part of its distance to a disc that an agent may cover in one tick. One would do; less lets it slow down before it stops.
 const PER_TICK: f64 = 0.5;
@@ -144,6 +144,53 @@ impl Safety {
             true => Shortened::Along { largest, limit: self.limit.copysign(v[largest]), least },
             false => Shortened::Whole { scale, largest },
         }
+    }
+
+    /// What an agent has to know of the nearest disc, or of the strip from it to a wall: how far its edge is, the direction away from it, and
+    /// its velocity; `[batch, agents, 5]` of positions as the operation takes them.
+    pub fn reading<'t>(&self, xi: Var<'t>, now: Option<Var<'t>>) -> Var<'t> {
+        let (agents, places, ticks) = (xi.shape().sizes()[1], xi.value(), now.map_or_else(Vec::new, Var::value));
+        let each = places.as_chunks::<2>().0.iter().enumerate().flat_map(|(m, &xi)| {
+            let tick = ticks.get(m / agents).copied().unwrap_or(0.0);
+            let all = (0..self.discs.count()).map(|k| self.meet(k, xi, tick));
+            let Meeting { bearing: Bearing { gap, outward, .. }, velocity, .. } =
+                all.reduce(|a, b| if b.bearing.gap < a.bearing.gap { b } else { a }).expect("at least one disc");
+            [gap, outward[0], outward[1], velocity[0], velocity[1]]
+        });
+        xi.tape().given(xi.shape().with_last(Self::KNOWN), &each.collect::<Vec<_>>())
+    }
+
+    /// Numbers per agent in [`reading`](Self::reading).
+    pub const KNOWN: usize = 5;
+
+    /// The operation for agents that know this of the nearest disc: they need not mind another one.
+    pub fn known<'t>(&self, action: Var<'t>, reading: Var<'t>) -> Var<'t> {
+        let dot = |a: Var<'t>, b: Var<'t>| (a * b).sum_keeping(2).repeat(1);
+        let (gap, n, velocity) = (reading.columns(0, 1), reading.columns(1, 3), reading.columns(3, 5));
+        let per_gap = PER_TICK as Real / self.tick_time;
+        let least = dot(velocity, n) + gap.affine(-per_gap, per_gap * self.clearance);
+        let v = action.columns(1, 3);
+        let added = (least - dot(v, n)).relu();
+        let v = v + n * added.join(added);
+        // The larger component first: its turn is 0 or 1, and turning twice is none.
+        let turn = (v.columns(1, 2).abs() - v.columns(0, 1).abs()).step();
+        let turned = |x: Var<'t>| {
+            let (a, b) = (x.columns(0, 1), x.columns(1, 2));
+            (b.select(turn, a), a.select(turn, b))
+        };
+        let ((large, small), (n_large, n_small)) = (turned(v), turned(n));
+        let over = (large.abs() - self.limit).relu();
+        let scale = 1.0 / self.limit;
+        // All of it shorter; the factor is one where nothing is too large.
+        let factor = over.affine(scale, 1.0);
+        let whole = (large / factor, small / factor);
+        // Its largest component to the limit, the other such that it is the least velocity outwards.
+        let largest = large / large.abs().affine(1.0, Real::MIN_POSITIVE) * self.limit;
+        let denominator = n_small + n_small.abs().step().affine(-1.0, 1.0);
+        let other = ((least - largest * n_large) / denominator).clamp(-self.limit, self.limit);
+        let flees = over.step() * least.step() * n_small.abs().step();
+        let (large, small) = (largest.select(flees, whole.0), other.select(flees, whole.1));
+        action.columns(0, 1).join(small.select(turn, large)).join(large.select(turn, small))
     }
 
     fn tick(&self, x: &Inputs, agent: usize) -> Real {

@@ -3,7 +3,7 @@
 use crate::Real;
 use cinoc_tape::kernel::math::tanh;
 use cinoc_tape::kernel::{crew, vectorise};
-use cinoc_tape::{Cotangents, Inputs, Op, Shape};
+use cinoc_tape::{Cotangents, Inputs, Op, Shape, Var};
 
 /// `limit · tanh(raw)`, one limit per component. Inputs: raw actions `[batch, agents, k]`, strength `[batch, agents]`.
 ///
@@ -76,5 +76,12 @@ impl Op for Saturate {
                 *strength_bar += self.limits[0] * tanh(x[0][m * k]) * y_bar[m * k];
             }
         }
+    }
+
+    fn plain<'t>(&self, x: &[Var<'t>]) -> Option<Var<'t>> {
+        let (shape, k) = (x[0].shape(), self.limits.len());
+        let push = x[1].reshape(shape.with_last(1));
+        let factors = (1..k).fold(push, |factors, _| factors.join(push.step()));
+        Some(x[0].tanh() * (factors * x[0].tape().constant([k], &self.limits)))
     }
 }

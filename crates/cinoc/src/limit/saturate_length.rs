@@ -2,7 +2,7 @@
 
 use crate::Real;
 use cinoc_tape::kernel::math::tanh;
-use cinoc_tape::{Cotangents, Inputs, Op, Shape};
+use cinoc_tape::{Cotangents, Inputs, Op, Shape, Var};
 
 /// `limit·tanh(raw)` of each of two components, then shortened to the length `limit` where it is longer, its direction kept; all times the
 /// agent's strength. Inputs: raw actions `[batch, agents, 2]`, strength `[batch, agents]`.
@@ -60,5 +60,13 @@ impl Op for SaturateLength {
                 raw_bar[c] += full * (y_bar[c] - along * v[c]) * (1.0 - v[c] * v[c]);
             }
         }
+    }
+
+    fn plain<'t>(&self, x: &[Var<'t>]) -> Option<Var<'t>> {
+        let v = x[0].tanh();
+        // The length, or one where it is less.
+        let longer = (v.square().sum_keeping(2) - 1.0).relu() + 1.0;
+        let full = x[1] * self.limit / longer.sqrt();
+        Some(v * full.repeat(2).reshape(v.shape()))
     }
 }

@@ -49,4 +49,9 @@ impl Op for Living {
             bar.iter_mut().zip(y_bar).for_each(|(bar, y_bar)| *bar += factor * y_bar);
         }
     }
+
+    fn plain<'t>(&self, x: &[Var<'t>]) -> Option<Var<'t>> {
+        let alive = x[1].step().repeat(x[0].shape().last());
+        Some(x[0] * alive.reshape(x[0].shape()))
+    }
 }

@@ -10,6 +10,8 @@ pub use batch::{Batch, Beginning};
 pub use control::{Control, Loss, Outcome, Scene, Share, TickCotangents, Wanted};
 pub use tick::{Decide, Given, Inputs, Noise, State, tick};
 
+pub(crate) use living::living;
+
 use crate::agents::Disturbance;
 use crate::policy::Declared;
 use crate::{Problem, Real};

@@ -3,6 +3,7 @@
 //! An event file is a row of TFRecord frames, each holding one protobuf `Event`. Both formats are simple enough to write by hand,
 //! which spares the project TensorFlow's or protobuf's machinery for the sake of a few curves.
 
+use crate::disk::protobuf::Message;
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -38,10 +39,7 @@ impl EventWriter {
         std::fs::create_dir_all(dir)?;
         let path = dir.join(file_name(wall_seconds));
         let mut writer = Self { file: BufWriter::new(File::create_new(&path)?), path, length: 0 };
-        let mut event = Vec::new();
-        put_double(&mut event, 1, wall_seconds);
-        put_bytes(&mut event, 3, b"brain.Event:2");
-        writer.record(&event)?;
+        writer.record(&Message::default().double(1, wall_seconds).text(3, "brain.Event:2").into_bytes())?;
         Ok(writer)
     }
 
@@ -61,16 +59,9 @@ impl EventWriter {
 
     /// Adds one point of the curve `tag`, at training step `step` and time `wall` (seconds since 1970).
     pub fn scalar(&mut self, wall: f64, step: i64, tag: &str, value: f32) -> io::Result<()> {
-        let mut point = Vec::new(); // Summary.Value
-        put_bytes(&mut point, 1, tag.as_bytes());
-        put_float(&mut point, 2, value);
-        let mut summary = Vec::new();
-        put_bytes(&mut summary, 1, &point);
-        let mut event = Vec::new();
-        put_double(&mut event, 1, wall);
-        put_int(&mut event, 2, step);
-        put_bytes(&mut event, 5, &summary);
-        self.record(&event)
+        let point = Message::default().text(1, tag).float(2, value); // Summary.Value
+        let event = Message::default().double(1, wall).int(2, step).message(5, Message::default().message(1, point));
+        self.record(&event.into_bytes())
     }
 
     /// Hands everything written so far to the operating system.
@@ -101,42 +92,6 @@ impl EventWriter {
         self.length += frame.len() as u64;
         Ok(())
     }
-}
-
-// Protobuf: each field is a key, `number << 3 | kind`, then its value. Field numbers here are below 16, so a key is one byte.
-
-/// A `double` field (kind 1).
-fn put_double(out: &mut Vec<u8>, field: u8, value: f64) {
-    out.push(field << 3 | 1);
-    out.extend_from_slice(&value.to_le_bytes());
-}
-
-/// A `float` field (kind 5).
-fn put_float(out: &mut Vec<u8>, field: u8, value: f32) {
-    out.push(field << 3 | 5);
-    out.extend_from_slice(&value.to_le_bytes());
-}
-
-/// An `int64` field (kind 0).
-fn put_int(out: &mut Vec<u8>, field: u8, value: i64) {
-    out.push(field << 3);
-    put_varint(out, value as u64);
-}
-
-/// A `string`, `bytes` or message field (kind 2).
-fn put_bytes(out: &mut Vec<u8>, field: u8, value: &[u8]) {
-    out.push(field << 3 | 2);
-    put_varint(out, value.len() as u64);
-    out.extend_from_slice(value);
-}
-
-/// Seven bits per byte, lowest first; the top bit says that more follow.
-fn put_varint(out: &mut Vec<u8>, mut value: u64) {
-    while value >= 0x80 {
-        out.push(value as u8 | 0x80);
-        value >>= 7;
-    }
-    out.push(value as u8);
 }
 
 /// CRC-32C of each single byte (Castagnoli polynomial, bit-reversed).
@@ -207,17 +162,6 @@ mod tests {
         assert_eq!(crc32c(b"123456789"), 0xe306_9283); // the check value of the CRC catalogue
         assert_eq!(crc32c(&[0; 32]), 0x8a91_36aa); // RFC 3720, B.4
         assert_eq!(crc32c(&[0xff; 32]), 0x62a8_ab43);
-    }
-
-    #[test]
-    fn integers_are_varints() {
-        let encode = |value| {
-            let mut out = Vec::new();
-            put_int(&mut out, 2, value);
-            out
-        };
-        assert_eq!(encode(300), [0x10, 0xac, 0x02]);
-        assert_eq!(encode(-1), [0x10, 255, 255, 255, 255, 255, 255, 255, 255, 255, 1]);
     }
 
     #[test]

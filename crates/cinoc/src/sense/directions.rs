@@ -1,8 +1,9 @@
 //! Where a density and its goal lie, as an agent sees it.
 
+use super::Instrument;
 use crate::Real;
 use cinoc_pde::calculus::Moments;
-use cinoc_tape::{Cotangents, Inputs, Op, Shape};
+use cinoc_tape::{Cotangents, Inputs, Op, Shape, Var};
 
 /// For the density and for the target: the vector from the agent to the centroid, the unit vector, the distance; ten numbers.
 ///
@@ -15,6 +16,27 @@ const SOFTENING: Real = 1e-6;
 impl Directions {
     /// Numbers per agent.
     pub const COUNT: usize = 2 * EACH;
+
+    /// What an agent measures for it.
+    pub fn instrument(&self) -> Instrument {
+        let about = "vectors from the agent to the centroid of the field, x and y, and to that of its target, x and y";
+        Instrument::new("centroids", 4, about)
+    }
+
+    /// What that instrument reads where agents are shown this.
+    pub fn reading<'t>(&self, shown: Var<'t>) -> Var<'t> {
+        shown.columns(0, 2).join(shown.columns(EACH, EACH + 2))
+    }
+
+    /// What an agent is shown that measured this.
+    pub fn shown<'t>(&self, reading: Var<'t>) -> Var<'t> {
+        let each = |from: usize| {
+            let d = reading.columns(from, from + 2);
+            let r = d.square().sum_keeping(2).sqrt().repeat(1);
+            d.join(d / (r + SOFTENING).repeat(2).reshape(d.shape())).join(r)
+        };
+        each(0).join(each(2))
+    }
 }
 
 /// Numbers per centroid.

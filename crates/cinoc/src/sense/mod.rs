@@ -3,6 +3,8 @@
 mod channels2d;
 mod directions;
 mod gaps;
+mod instrument;
+mod lens;
 mod linear_view;
 mod nearest;
 mod observation;
@@ -16,6 +18,7 @@ mod target_view;
 
 pub use directions::Directions;
 pub use gaps::Gaps;
+pub use instrument::{Domain, Instrument, Lens, Source};
 pub use linear_view::{LinearView, RingView};
 pub use nearest::Nearest;
 pub use observation::Observation;
@@ -37,6 +40,22 @@ pub trait Sense: Send + Sync {
 
     /// What each agent sees of it.
     fn observe<'t>(&self, visible: &Visible<'t>) -> Observation<'t>;
+
+    /// What an agent by itself has to measure in order to see this. Unless told otherwise: the numbers of an observation as they are.
+    fn instruments(&self) -> Vec<Instrument> {
+        Instrument::bare(&self.features())
+    }
+
+    /// What the instruments of all agents read, `[batch, agents, count]` each.
+    fn readings<'t>(&self, visible: &Visible<'t>) -> Vec<Var<'t>> {
+        let seen = self.observe(visible);
+        vec![seen.each_agent(seen.patch()), seen.position()]
+    }
+
+    /// What agents are shown whose instruments read this: what [`observe`](Self::observe) gives, but for rounding.
+    fn shown<'t>(&self, readings: &[Var<'t>]) -> Observation<'t> {
+        Observation::bare(&self.features(), readings)
+    }
 }
 
 /// What there is to see.

@@ -1,9 +1,10 @@
 //! What an agent knows of the keep-out disc next to it.
 
+use super::Instrument;
 use crate::Real;
 use crate::geometry::{Bearing, Discs};
 use cinoc_tape::kernel::math::tanh;
-use cinoc_tape::{Cotangents, Inputs, Op, Shape};
+use cinoc_tape::{Cotangents, Inputs, Op, Shape, Var};
 
 /// Distance at which an agent no longer cares how far a disc is.
 const FAR: Real = 0.2;
@@ -26,9 +27,36 @@ impl Nearest {
         Self { discs, clearance: clearance as Real }
     }
 
+    /// What an agent measures of it.
+    pub fn instrument(&self) -> Instrument {
+        let about = "the nearest disc: how far its edge is, and the unit vector from the agent towards its centre, x and y";
+        Instrument::new("disc", Self::WIDTH, about)
+    }
+
+    /// What that instrument reads of agents at `xi`.
+    pub fn reading<'t>(&self, xi: Var<'t>, now: Option<Var<'t>>) -> Var<'t> {
+        let agents = xi.shape().sizes()[1];
+        let ticks = now.map_or_else(Vec::new, Var::value);
+        let places = xi.value();
+        let each = places.as_chunks::<2>().0.iter().enumerate().flat_map(|(m, &xi)| {
+            let Bearing { gap, outward: [x, y], .. } = self.nearest(ticks.get(m / agents).copied().unwrap_or(0.0), xi);
+            [gap, -x, -y]
+        });
+        xi.tape().given(xi.shape().with_last(Self::WIDTH), &each.collect::<Vec<_>>())
+    }
+
+    /// What an agent is shown that measured this.
+    pub fn shown<'t>(&self, reading: Var<'t>) -> Var<'t> {
+        let distance = reading.columns(0, 1).affine(1.0 / FAR, -self.clearance / FAR).tanh();
+        distance.join(reading.columns(1, Self::WIDTH))
+    }
+
     /// Of the nearest disc to agent `m`.
     fn bearing(&self, x: &Inputs, m: usize, xi: [Real; 2]) -> Bearing {
-        let tick = if self.discs.moving() { x[1][m / x.shape(0).sizes()[1]] } else { 0.0 };
+        self.nearest(if self.discs.moving() { x[1][m / x.shape(0).sizes()[1]] } else { 0.0 }, xi)
+    }
+
+    fn nearest(&self, tick: Real, xi: [Real; 2]) -> Bearing {
         let each = self.discs.at(tick).map(|disc| disc.bearing(xi));
         each.reduce(|a, b| if b.gap < a.gap { b } else { a }).expect("at least one disc")
     }

@@ -48,6 +48,13 @@ impl<'t> Observation<'t> {
         shown.with_signal(signal)
     }
 
+    /// What an agent is shown whose bare instruments ([`Instrument::bare`](super::Instrument::bare)) read this.
+    pub fn bare(features: &Features, readings: &[Var<'t>]) -> Self {
+        // Who is alone in an instance shares its view with nobody.
+        let seen = if features.shared { readings[0].reshape([1, features.patch.count()]) } else { readings[0] };
+        Self::again(features, seen, readings[1])
+    }
+
     /// What is seen, as numbers: of each agent, or of all of an instance where they share it.
     pub fn patch(&self) -> Var<'t> {
         match self.view {

@@ -1,9 +1,10 @@
 //! Features of a position.
 
+use super::Instrument;
 use crate::Real;
 use cinoc_pde::Grid;
 use cinoc_tape::kernel::crew;
-use cinoc_tape::{Cotangents, Inputs, Op, Shape};
+use cinoc_tape::{Cotangents, Inputs, Op, Shape, Var};
 use std::f64::consts::PI;
 
 /// `sin(κkx)` for k = 1, 2, 4, 8, then `cos`, for each coordinate scaled to [0, 1]. Input `[batch, agents, d]`, output `[batch, agents, 8d]`.
@@ -27,6 +28,17 @@ impl PositionFeatures {
     /// Numbers per agent.
     pub fn count(&self) -> usize {
         Self::EACH * self.rates.len()
+    }
+
+    /// Coordinates of a position.
+    pub fn axes(&self) -> usize {
+        self.rates.len()
+    }
+
+    /// Where an agent is, if it is to know.
+    pub fn instrument(&self) -> Option<Instrument> {
+        let known = self.rates.iter().any(|rate| *rate != 0.0);
+        known.then(|| Instrument::new("position", self.axes(), "where the agent is, along each axis from its lower end"))
     }
 
     /// Coordinates of lengths `lengths`; κ = π with walls, 2π on a ring, 0 where an agent is not to know its position.
@@ -67,5 +79,18 @@ impl Op for PositionFeatures {
                 *x_bar += rate * times * (y_bar[k] * y[4 + k] - y_bar[4 + k] * y[k]);
             }
         }
+    }
+
+    fn plain<'t>(&self, x: &[Var<'t>]) -> Option<Var<'t>> {
+        let (axes, angle) = (self.axes(), x[0] * x[0].tape().constant([self.axes()], &self.rates));
+        let (mut sin, mut cos) = (angle.sin(), angle.cos());
+        let (mut all, mut all_cos) = (sin, cos);
+        for _ in 1..4 {
+            (sin, cos) = (sin * cos * 2.0, sin.square().affine(-2.0, 1.0));
+            (all, all_cos) = (all.join(sin), all_cos.join(cos));
+        }
+        // From all axes of each function to all functions of each axis.
+        let order = (0..axes * Self::EACH).map(|i| (i % Self::EACH * axes + i / Self::EACH) as u32).collect();
+        Some(all.join(all_cos).gather(&order))
     }
 }

@@ -1,9 +1,10 @@
 //! Views of a field and knowledge of one's place, put together.
 
+use super::lens::Scaled;
 use super::{
-    Directions, Features, Gaps, Holding, Nearest, Observation, Observe1d, Observe2d, ObserveField, Patch, PositionFeatures,
+    Directions, Features, Gaps, Holding, Instrument, Nearest, Observation, Observe1d, Observe2d, ObserveField, Patch,
+    PositionFeatures, RingView, Sense, TargetView, Visible, Window,
 };
-use super::{RingView, Sense, TargetView, Visible, Window};
 use crate::geometry::Discs;
 use cinoc_pde::Grid;
 use cinoc_pde::calculus::Moments;
@@ -13,6 +14,8 @@ use std::sync::Arc;
 /// What an agent sees of the field (through a window around it, or all of it) and what it knows of its place.
 pub struct Sight {
     view: View,
+    /// The window around an agent, where it sees through one.
+    lens: Option<Scaled>,
     position: Arc<PositionFeatures>,
     /// Where the nearest disc is.
     disc: Option<Arc<Nearest>>,
@@ -49,12 +52,12 @@ impl Sight {
             2 => View::Plane(Arc::new(Observe2d::new(grid, window))),
             d => panic!("agents see on a line or in the plane; a view in {d} dimensions is yet to be written"),
         };
-        Self::of(grid, view, window.position).with_gaps(grid, window.gaps)
+        Self { lens: Some(Scaled::new(grid, window)), ..Self::of(grid, view, window.position) }.with_gaps(grid, window.gaps)
     }
 
     fn of(grid: &Grid, view: View, position: bool) -> Self {
         let position = Arc::new(PositionFeatures::of(grid, position));
-        Self { view, position, disc: None, centroids: None, target: None, gaps: None }
+        Self { view, lens: None, position, disc: None, centroids: None, target: None, gaps: None }
     }
 
     /// All of a plane with walls, once for all agents of an instance; `position`: whether each knows where in it it is.
@@ -151,5 +154,66 @@ impl Sense for Sight {
                 more(&|position| Observation::shared(seen, position))
             }
         }
+    }
+
+    fn instruments(&self) -> Vec<Instrument> {
+        let Some(lens) = &self.lens else { return Instrument::bare(&self.features()) };
+        let mut all = Vec::from(lens.instruments());
+        all.extend(self.position.instrument());
+        all.extend(self.disc.iter().map(|nearest| nearest.instrument()));
+        all.extend(self.centroids.iter().map(|(_, directions)| directions.instrument()));
+        all.extend(self.target.iter().flat_map(TargetView::instruments));
+        all.extend(self.gaps.iter().map(|gaps| gaps.instrument()));
+        all
+    }
+
+    fn readings<'t>(&self, visible: &Visible<'t>) -> Vec<Var<'t>> {
+        let seen = self.observe(visible);
+        let Some(lens) = &self.lens else { return vec![seen.each_agent(seen.patch()), seen.position()] };
+        let mut all = Vec::from(lens.readings(seen.patch()));
+        let mut rest = self.position.count();
+        // What is known one after the other, in the order of `observe`.
+        let mut next = |count: usize| {
+            rest += count;
+            seen.position().columns(rest - count, rest)
+        };
+        all.extend(self.position.instrument().map(|_| visible.xi));
+        if let Some(nearest) = &self.disc {
+            next(Nearest::WIDTH);
+            all.push(nearest.reading(visible.xi, visible.now));
+        }
+        all.extend(self.centroids.iter().map(|(_, directions)| directions.reading(next(Directions::COUNT))));
+        all.extend(self.target.iter().flat_map(|target| target.readings(next(target.count()))));
+        all.extend(self.gaps.iter().map(|gaps| gaps.reading(next(gaps.count()))));
+        all
+    }
+
+    fn shown<'t>(&self, readings: &[Var<'t>]) -> Observation<'t> {
+        let Some(lens) = &self.lens else { return Observation::bare(&self.features(), readings) };
+        let mut rest = readings.iter().copied();
+        let mut next = || rest.next().expect("a reading of each instrument");
+        let patch = lens.shown(next(), next());
+        // Who does not know where it is takes itself to be at zero, where its position features say nothing.
+        let nowhere = || patch.tape().zeros(patch.shape().with_last(self.position.axes()));
+        let xi = self.position.instrument().map_or_else(nowhere, |_| next());
+        let mut position = xi.apply(&self.position);
+        let mut signal: Option<Var<'t>> = None;
+        if let Some(nearest) = &self.disc {
+            position = position.join(nearest.shown(next()));
+        }
+        let mut both = |x: Var<'t>| {
+            position = position.join(x);
+            signal = Some(signal.map_or(x, |signal| signal.join(x)));
+        };
+        if let Some((_, directions)) = &self.centroids {
+            both(directions.shown(next()));
+        }
+        if let Some(target) = &self.target {
+            both(target.shown([next(), next(), next()]));
+        }
+        if let Some(gaps) = &self.gaps {
+            position = position.join(gaps.shown(next()));
+        }
+        Observation::new(patch, position).with_signal(signal)
     }
 }

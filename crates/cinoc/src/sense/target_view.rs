@@ -1,5 +1,6 @@
 //! What an agent knows of the target: where the field should go, and what it takes to hold it there.
 
+use super::Instrument;
 use crate::Real;
 use crate::geometry::{Tiles, cells_of_chunk};
 use cinoc_pde::Grid;
@@ -42,11 +43,45 @@ impl TargetView {
         self.at.count()
     }
 
+    /// What an agent measures for it, or is told: the target, its slopes, the force that holds it.
+    pub fn instruments(&self) -> [Instrument; 3] {
+        let (d, reach, Fields { nu, rho, .. }) = (self.fields.layout.d, self.at.reach, &*self.fields);
+        let growth = if *rho != 0.0 { format!(" - {rho} z*(1 - z*)") } else { String::new() };
+        let places = match d {
+            1 => format!("here, {reach} behind and {reach} ahead"),
+            _ => format!("here, {reach} behind and ahead along x, and behind and ahead along y"),
+        };
+        let holding = format!(
+            "the force that would hold the target, -{nu} Laplacian(z*){growth}, {places} (at the wall, where that lies beyond it)"
+        );
+        [
+            Instrument::new("target", 1, "the target z* where the agent is, in the unit of the field"),
+            Instrument::new("target_slope", d, "the slope of z* there, along each axis"),
+            Instrument::new("holding", 1 + 2 * d, holding),
+        ]
+    }
+
+    /// What these instruments read where agents are shown this.
+    pub fn readings<'t>(&self, shown: Var<'t>) -> [Var<'t>; 3] {
+        let d = self.fields.layout.d;
+        let slope = shown.columns(1, 1 + d) * (1.0 / PER_SLOPE);
+        [shown.columns(0, 1), slope, shown.columns(1 + d, self.count()) * (1.0 / PER_FORCE)]
+    }
+
+    /// What an agent is shown that measured this.
+    pub fn shown<'t>(&self, [target, slope, holding]: [Var<'t>; 3]) -> Var<'t> {
+        target.join(slope * PER_SLOPE).join(holding * PER_FORCE)
+    }
+
     /// What agents at `xi` see of `target`. What does not depend on where they are is computed once for all ticks.
     pub fn observe<'t>(&self, target: Var<'t>, xi: Var<'t>) -> Var<'t> {
         target.tape().record(&self.at, [target.apply(&self.fields), xi])
     }
 }
+
+/// Factors on slopes and on the force: what is shown is about as large as the target.
+const PER_SLOPE: Real = 0.25;
+const PER_FORCE: Real = 0.5;
 
 /// Nodes of a line or a rectangle, the last axis fastest; a line is a rectangle of one column.
 #[derive(Clone)]
@@ -95,7 +130,7 @@ impl Fields {
             let (step, i, last, per) = (self.layout.step(axis), place[axis], nodes[axis] - 1, inverse_dx[axis]);
             // One-sided differences at walls.
             let (after, before) = (if i < last { node + step } else { node }, if i > 0 { node - step } else { node });
-            let slope = 0.25 * per / if i > 0 && i < last { 2.0 } else { 1.0 };
+            let slope = PER_SLOPE * per / if i > 0 && i < last { 2.0 } else { 1.0 };
             f(1 + axis, after, slope);
             f(1 + axis, before, -slope);
             // Walls copy the curvature of their neighbour.
@@ -106,7 +141,7 @@ impl Fields {
             } else {
                 node
             };
-            let curvature = -0.5 * self.nu * per * per;
+            let curvature = -PER_FORCE * self.nu * per * per;
             f(1 + d, centre + step, curvature);
             f(1 + d, centre - step, curvature);
             f(1 + d, centre, -2.0 * curvature);
@@ -133,7 +168,7 @@ impl Op for Fields {
                 for (i, y) in y.chunks_exact_mut(channels).enumerate() {
                     let node = first + i;
                     self.stencil(node, |channel, source, factor| y[channel] += factor * z[source]);
-                    y[channels - 1] -= 0.5 * self.rho * z[node] * (1.0 - z[node]);
+                    y[channels - 1] -= PER_FORCE * self.rho * z[node] * (1.0 - z[node]);
                 }
             });
         }
@@ -145,7 +180,7 @@ impl Op for Fields {
         for (b, (bar, y_bar)) in bar.chunks_exact_mut(count).zip(y_bar.chunks_exact(count * channels)).enumerate() {
             for (node, y_bar) in y_bar.chunks_exact(channels).enumerate() {
                 self.stencil(node, |channel, source, factor| bar[source] += factor * y_bar[channel]);
-                bar[node] -= 0.5 * self.rho * (1.0 - 2.0 * x[0][b * count + node]) * y_bar[channels - 1];
+                bar[node] -= PER_FORCE * self.rho * (1.0 - 2.0 * x[0][b * count + node]) * y_bar[channels - 1];
             }
         }
     }

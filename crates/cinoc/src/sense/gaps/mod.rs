@@ -4,9 +4,10 @@ mod cells;
 mod line;
 mod plane;
 
+use super::instrument::{Domain, Instrument, Source};
 use crate::Real;
 use cinoc_pde::Grid;
-use cinoc_tape::{Cotangents, Inputs, Op, Shape};
+use cinoc_tape::{Cotangents, Inputs, Op, Shape, Var};
 use line::Line;
 use plane::Plane;
 
@@ -18,6 +19,7 @@ use plane::Plane;
 pub struct Gaps {
     space: Space,
     per_unit: Real,
+    domain: Domain,
 }
 
 /// Where agents look.
@@ -37,12 +39,39 @@ impl Gaps {
             2 => Space::Plane(Plane::new([grid.lengths[0], grid.lengths[1]], grid.periodic)),
             d => panic!("gaps are looked for on a line or in the plane, not in {d} dimensions"),
         };
-        Self { space, per_unit: (1.0 / unit) as Real }
+        Self { space, per_unit: (1.0 / unit) as Real, domain: Domain::of(grid) }
     }
 
     /// Numbers per agent.
     pub fn count(&self) -> usize {
         if matches!(self.space, Space::Line(_)) { 2 } else { plane::SECTORS }
+    }
+}
+
+impl Gaps {
+    /// What an agent measures for it.
+    pub fn instrument(&self) -> Instrument {
+        let nobody = match self.domain.periodic {
+            true => "the length of the domain where there is nobody",
+            false => "to the wall, along the middle of that direction, where it is nearer or there is nobody",
+        };
+        let about = match self.space {
+            Space::Line(_) => format!("how far it is to the next living agent to the left and to the right; {nobody}"),
+            Space::Plane(_) => format!(
+                "how far it is to the nearest living agent in each of eight sectors of 45 degrees, the first centred on the x axis, the third on the y axis; {nobody}"
+            ),
+        };
+        Instrument::new("gap", self.count(), about).with_source(Source::Gaps(self.domain.clone()))
+    }
+
+    /// What that instrument reads where agents are shown this.
+    pub fn reading<'t>(&self, shown: Var<'t>) -> Var<'t> {
+        shown * (1.0 / self.per_unit)
+    }
+
+    /// What an agent is shown that measured this.
+    pub fn shown<'t>(&self, reading: Var<'t>) -> Var<'t> {
+        reading * self.per_unit
     }
 }
 

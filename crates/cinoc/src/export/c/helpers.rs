@@ -1,0 +1,102 @@
+//! What an agent can work out for its instruments: samples of a field that it knows, gaps and crowds from where its neighbours are.
+
+use super::super::program::Program;
+use super::{number, numbers};
+use crate::Real;
+use crate::sense::{Domain, Instrument, Lens, Source};
+
+/// The first instrument for which `of` gives something.
+fn find<'a, T>(program: &'a Program, of: impl Fn(&'a Instrument) -> Option<T>) -> Option<T> {
+    program.inputs().iter().find_map(|input| of(&input.instrument))
+}
+
+fn lens(program: &Program) -> Option<&Lens> {
+    find(program, |one| if let Source::Error(lens) = &one.source { Some(lens) } else { None })
+}
+
+fn gaps(program: &Program) -> Option<&Domain> {
+    find(program, |one| if let Source::Gaps(domain) = &one.source { Some(domain) } else { None })
+}
+
+fn crowd(program: &Program) -> Option<Real> {
+    find(program, |one| if let Source::Crowd(reach) = one.source { Some(reach) } else { None })
+}
+
+/// Where agents live, where that is known.
+fn domain(program: &Program) -> Option<&Domain> {
+    gaps(program).or_else(|| lens(program).map(|lens| &lens.domain))
+}
+
+const SAMPLE: &str = "
+/* Fills error and slope of an observation of an agent at a place, from a function that gives z - z* anywhere in the domain. */
+void cinoc_sample(cinoc_observation *seen, const cinoc_real *place, cinoc_real (*error)(const cinoc_real *at, void *context), void *context);
+";
+
+/// The declaration of a helper for gaps, crowds, or both.
+fn neighbours(program: &Program) -> Option<(String, &'static str)> {
+    let walls = gaps(program).is_some_and(|domain| !domain.periodic);
+    let (place, comment) = if walls { ("const cinoc_real *place, ", " of an agent at a place") } else { ("", "") };
+    let what = match (gaps(program).is_some(), crowd(program).is_some()) {
+        (true, true) => "gap and crowd",
+        (true, false) => "gap",
+        (false, true) => "crowd",
+        (false, false) => return None,
+    };
+    let axes = domain(program)?.lengths.len();
+    let head = format!("void cinoc_neighbours(cinoc_observation *seen, {place}const cinoc_real (*others)[{axes}], int count)");
+    let comment = format!(
+        "/* Fills {what} of an observation{comment}, from vectors to the other living agents{}. */",
+        if gaps(program).is_some_and(|domain| domain.periodic) { ", the shorter way around" } else { "" }
+    );
+    Some((format!("\n{comment}\n{head}"), what))
+}
+
+/// Declarations of all helpers.
+pub fn declarations(program: &Program) -> String {
+    let sample = lens(program).map_or("", |_| SAMPLE);
+    let neighbours = neighbours(program).map_or_else(String::new, |(head, _)| format!("{head};\n"));
+    format!("{sample}{neighbours}")
+}
+
+/// Definitions of all helpers and of the offsets.
+pub fn definitions(program: &Program) -> String {
+    let mut text = String::new();
+    if let Some(lens) = lens(program) {
+        let (points, axes) = (lens.offsets.len(), lens.steps.len());
+        let rows = lens.offsets.iter().map(|at| format!("{{{}}}", at.iter().map(|&x| number(x)).collect::<Vec<_>>().join(", ")));
+        let rows = rows.collect::<Vec<_>>().join(",\n    ");
+        text += &format!("\nconst cinoc_real cinoc_offset[{points}][{axes}] = {{\n    {rows}\n}};\n");
+        text += &fill(include_str!("sample.c"), &lens.domain, &[("POINTS", points.to_string()), ("STEPS", numbers(&lens.steps))]);
+    }
+    if let Some((head, _)) = neighbours(program) {
+        let head = head.lines().last().unwrap_or_default();
+        text += &format!("\n{head}\n{{\n");
+        text += if let Some(domain) = gaps(program) {
+            let body = if domain.lengths.len() == 1 { include_str!("gaps_line.c") } else { include_str!("gaps_plane.c") };
+            fill(body, domain, &[])
+        } else {
+            String::new()
+        }
+        .as_str();
+        if let Some((reach, domain)) = crowd(program).zip(domain(program)) {
+            text += &fill(include_str!("crowd.c"), domain, &[("REACH", number(reach * reach))]);
+        }
+        text += "}\n";
+    }
+    text
+}
+
+/// A piece of C with the words in capitals replaced; lines that are for walls or for rings only begin with a mark.
+fn fill(template: &str, domain: &Domain, words: &[(&str, String)]) -> String {
+    let (ours, others) = if domain.periodic { ("//ring ", "//wall ") } else { ("//wall ", "//ring ") };
+    let mut text = String::new();
+    for line in template.lines().filter(|line| !line.trim_start().starts_with(others)) {
+        text += &line.replacen(ours, "", 1);
+        text.push('\n');
+    }
+    let own = [("AXES", domain.lengths.len().to_string()), ("LENGTHS", numbers(&domain.lengths))];
+    for (word, value) in words.iter().chain(&own) {
+        text = text.replace(&format!("@{word}@"), value);
+    }
+    text
+}

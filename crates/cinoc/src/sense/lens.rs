@@ -1,0 +1,75 @@
+//! The window of an agent by itself: samples of the error and of its slopes around it.
+
+use super::Window;
+use super::instrument::{Domain, Instrument, Lens, Source};
+use crate::Real;
+use cinoc_pde::Grid;
+use cinoc_tape::Var;
+
+impl Lens {
+    /// `points` along each axis, evenly over a window of this width. The last axis is the fastest.
+    pub fn new(grid: &Grid, points: usize, window: f64) -> Self {
+        let along = |j: usize| ((j as f64 / (points - 1) as f64 - 0.5) * window) as Real;
+        let d = grid.dimensions();
+        let place = |i: usize| (0..d).rev().map(|c| along(i / points.pow(c as u32) % points)).collect();
+        let offsets = (0..points.pow(d as u32)).map(place).collect();
+        Self { offsets, steps: (0..d).map(|c| grid.spacing(c) as Real).collect(), domain: Domain::of(grid) }
+    }
+}
+
+/// A lens, and what its samples are multiplied by before a policy sees them.
+pub struct Scaled {
+    lens: Lens,
+    gain: Real,
+    /// Factor on slopes: the gain times the width of the window.
+    slope: Real,
+}
+
+impl Scaled {
+    /// That of a window which has been checked.
+    pub fn new(grid: &Grid, window: &Window) -> Self {
+        let lens = Lens::new(grid, window.points, window.window);
+        Self { lens, gain: window.gain as Real, slope: (window.gain * window.window) as Real }
+    }
+
+    fn axes(&self) -> usize {
+        self.lens.steps.len()
+    }
+
+    /// Samples and slopes.
+    pub fn instruments(&self) -> [Instrument; 2] {
+        let (points, axes) = (self.lens.offsets.len(), self.axes());
+        let error = "z - z*, what is there minus what should be there, at the points of cinoc_offset around the agent, in the unit of the field";
+        let order = if axes == 1 { "" } else { ", for each point along x, then along y" };
+        let slope = format!("the slope of z - z* at the same points{order}, in the unit of the field per unit of length");
+        [
+            Instrument::new("error", points, error).with_source(Source::Error(self.lens.clone())),
+            Instrument::new("slope", axes * points, slope).with_source(Source::Slope),
+        ]
+    }
+
+    /// What a policy sees: all samples and then all slopes of a line, or of each point of a plane its sample and its two slopes.
+    pub fn shown<'t>(&self, error: Var<'t>, slope: Var<'t>) -> Var<'t> {
+        let (error, slope, shape) = (error * self.gain, slope * self.slope, error.shape());
+        if self.axes() == 1 {
+            return error.join(slope);
+        }
+        let of_points = |x: Var<'t>, each: usize| x.reshape([x.shape().count() / each, each]);
+        of_points(error, 1).join(of_points(slope, self.axes())).reshape(shape.with_last(shape.last() * (1 + self.axes())))
+    }
+
+    /// What the instruments read where a policy sees `patch`.
+    pub fn readings<'t>(&self, patch: Var<'t>) -> [Var<'t>; 2] {
+        let (points, axes, shape) = (self.lens.offsets.len(), self.axes(), patch.shape());
+        let (error, slope) = if axes == 1 {
+            (patch.columns(0, points), patch.columns(points, 2 * points))
+        } else {
+            let each = patch.reshape([shape.count() / (1 + axes), 1 + axes]);
+            (
+                each.columns(0, 1).reshape(shape.with_last(points)),
+                each.columns(1, 1 + axes).reshape(shape.with_last(axes * points)),
+            )
+        };
+        [error * (1.0 / self.gain), slope * (1.0 / self.slope)]
+    }
+}

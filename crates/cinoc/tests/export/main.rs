@@ -1,0 +1,128 @@
+//! Policies outside the house do what they do inside.
+
+mod c;
+mod refused;
+
+use cinoc::env::Env;
+use cinoc::export::{Program, Trial, trial};
+use cinoc::policy::Policy;
+use cinoc::random::{Rng, Stream};
+use cinoc::rollout::Beginning;
+use cinoc::run::Model;
+use cinoc::threads::Threads;
+use cinoc::{Problem, Real, Registry, library};
+use std::sync::Arc;
+
+/// How far apart two computations may be, as a part of the largest action. In single precision each of them is up to 1e-6 away from what is exact.
+const CLOSE: f64 = if cfg!(feature = "f64") { 1e-11 } else { 2e-6 };
+
+/// Decisions that are compared for each model.
+const DECISIONS: usize = 10_000;
+
+struct Case {
+    model: Model,
+    problem: Arc<Problem>,
+    policy: Box<dyn Policy>,
+}
+
+/// A model that comes with the program; free runs of chaotic problems are short, as what they begin with does not matter here.
+fn shipped(name: &str) -> Case {
+    let registry = Registry::builtin();
+    let mut model = library::find(&registry, name).expect("a model");
+    model.config = registry.shrink(&model.config).expect("settings");
+    let (problem, policy) = model.build(&registry).expect("a problem");
+    Case { model, problem, policy }
+}
+
+fn names() -> Vec<&'static str> {
+    library::names(&Registry::builtin()).collect()
+}
+
+impl Case {
+    fn trial(&self, decisions: usize) -> Trial {
+        trial(&self.problem, &*self.policy, &self.model.params, decisions, 7).expect("a trial")
+    }
+
+    fn program(&self, plainly: bool) -> Program {
+        Program::record(&self.problem, &*self.policy, &self.model.params, plainly).expect("a program")
+    }
+
+    /// The largest difference between actions, as a part of the limits.
+    fn off(&self, actions: &[f64], trial: &Trial) -> f64 {
+        assert_eq!(actions.len(), trial.actions.len());
+        let limits = self.problem.swarm.limits();
+        let each = actions.iter().zip(&trial.actions).enumerate();
+        each.map(|(i, (a, b))| (a - *b as f64).abs() / limits[i % limits.len()] as f64).fold(0.0, f64::max)
+    }
+}
+
+#[test]
+fn plain_operations_decide_the_same() {
+    for name in names() {
+        let case = shipped(name);
+        let (trial, mut program) = (case.trial(2000), case.program(true));
+        assert!(trial.first.len() == 2000 && trial.actions.iter().all(|x| x.is_finite()));
+        let (width, remembered, mut memory, mut all) = (program.readings(), program.memory(), Vec::new(), Vec::new());
+        for (i, first) in trial.first.iter().enumerate() {
+            if *first {
+                memory = trial.memory[i * remembered..(i + 1) * remembered].to_vec();
+            }
+            all.extend(program.run(&trial.readings[i * width..(i + 1) * width], &mut memory).iter().map(|&x| x as f64));
+        }
+        let off = case.off(&all, &trial);
+        assert!(off < CLOSE, "{name}: off by {off:.1e} of the limit");
+    }
+}
+
+#[test]
+fn an_agent_by_itself_does_what_it_does_in_a_swarm() {
+    for name in names() {
+        let case = shipped(name);
+        let (problem, mut program, limits) = (&case.problem, case.program(false), case.problem.swarm.limits());
+        let (agents, k, h) = (problem.agents, program.width(), program.memory());
+        let mut env = Env::new(problem.clone(), 1, agents, Threads::one()).expect("an environment");
+        env.reset(&[true], &mut |i| Beginning::drawn(problem, agents, 5, Stream::Test, i));
+        (0..agents).for_each(|agent| env.set_strength(0, agent, 0.7 + 0.1 * (agent % 7) as Real));
+        let mut off = 0.0f64;
+        for tick in 0..30 {
+            if tick == 20 {
+                env.set_strength(0, 2, 0.0);
+            }
+            let (readings, memory) = (env.readings(0), env.memory(0).to_vec());
+            let memory = if memory.is_empty() { vec![0.0; agents * h] } else { memory };
+            env.run(&*case.policy, &case.model.params, 1, &mut |_| {});
+            for m in 0..agents {
+                let (width, mut own) = (program.readings(), memory[m * h..(m + 1) * h].to_vec());
+                let action = program.run(&readings[m * width..(m + 1) * width], &mut own);
+                for c in 0..k {
+                    off = off.max(((action[c] - env.action(0)[m * k + c]) / limits[c]).abs() as f64);
+                }
+                let after = &env.memory(0)[m * h..(m + 1) * h];
+                own.iter().zip(after).for_each(|(a, b)| off = off.max((a - b).abs() as f64 * 1e-2));
+            }
+        }
+        // Readings are rounded where the engine's observations are not.
+        assert!(off < 2.0 * CLOSE, "{name}: off by {off:.1e} of the limit");
+    }
+}
+
+/// The paper's policies see images, or whole fields; they have convolutions and no memory.
+#[test]
+fn other_policies_are_written_with_plain_operations_too() {
+    let registry = Registry::builtin();
+    for name in registry.problems() {
+        let config = registry.config(name, cinoc::problem::Preset::Paper, &Default::default()).expect("settings");
+        let parts = registry.parts(&registry.shrink(&config).expect("settings")).expect("a problem");
+        let params = parts.policy.init(&mut Rng::new(1, Stream::Init, 0));
+        let [mut fused, mut plain] =
+            [false, true].map(|plainly| Program::record(&parts.problem, &*parts.policy, &params, plainly).expect("a program"));
+        plain.lines().expect("plain operations");
+        let (mut rng, limits) = (Rng::new(1, Stream::Noise, 0), parts.problem.swarm.limits());
+        for _ in 0..20 {
+            let readings: Vec<Real> = rng.normals(fused.readings()).iter().map(|x| x.abs() as Real).collect();
+            let [a, b] = [&mut fused, &mut plain].map(|program| program.run(&readings, &mut []));
+            let off = a.iter().zip(&b).zip(&limits).map(|((a, b), limit)| ((a - b).abs() / limit) as f64).fold(0.0, f64::max);
+            assert!(off < 2.0 * CLOSE, "{name}: off by {off:.1e} of the limit");
+        }
+    }
+}
