@@ -13,6 +13,7 @@ mod cmd;
 mod draw;
 mod library;
 mod out;
+mod page;
 mod picture;
 mod ranks;
 mod stop;
@@ -44,7 +45,7 @@ enum Command {
     Optimum(cmd::optimum::Args),
     /// Find out what scores depend on: a table and a picture.
     Study(cmd::study::Args),
-    /// Draw one controlled episode as PNG, SVG or GIF.
+    /// Draw one controlled episode as PNG, SVG or GIF, or write a page to play with.
     Show(cmd::show::Args),
     /// Check the derivatives of a problem, how its gradient grows, and the memory it needs.
     Check(cmd::check::Args),
