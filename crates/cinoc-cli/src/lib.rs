@@ -13,6 +13,7 @@ mod cmd;
 mod draw;
 mod library;
 mod out;
+mod page;
 mod picture;
 mod ranks;
 mod stop;
@@ -44,7 +45,7 @@ enum Command {
     Optimum(cmd::optimum::Args),
     /// Find out what scores depend on: a table and a picture.
     Study(cmd::study::Args),
-    /// Draw one controlled episode as PNG, SVG or GIF.
+    /// Draw one controlled episode as PNG, SVG or GIF, or write a page to play with.
     Show(cmd::show::Args),
     /// Write a trained policy as a C file or an ONNX model, for a controller on one agent.
     Export(cmd::export::Args),

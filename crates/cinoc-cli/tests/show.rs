@@ -50,3 +50,29 @@ fn swarms_that_lose_agents_are_animated() {
         assert!(std::fs::read(&path).expect("a movie").starts_with(b"GIF89a"));
     }
 }
+
+#[test]
+fn a_page_is_one_file_that_asks_for_nothing() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("page.html");
+    good(cinoc(["show", "heat1d", "--agents", "5", "--optimum", "3", "-o"]).arg(&path).args(SHORT));
+    let html = std::fs::read_to_string(&path).expect("a page");
+    for part in ["id=\"engine\"", "id=\"model\"", "\"agents\":5", "\"starts\":4", "\"ticks\":12", "class PlaneView"] {
+        assert!(html.contains(part), "the page lacks {part}");
+    }
+    assert!(!html.contains("src=") && !html.contains("https:"), "a page asks for nothing");
+}
+
+#[test]
+fn pages_refuse_what_is_for_pictures() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let page = folder.path().join("page.html");
+    for flags in [&["--swarms"][..], &["--fail", "0.3"], &["--before", "5"]] {
+        let told = refused(cinoc(["show", "heat1d", "-o"]).arg(&page).args(flags).args(SHORT));
+        assert!(told.contains("kill agents on the page") && !page.exists(), "{told}");
+    }
+    let told = refused(cinoc(["show", "heat1d", "--optimum", "3"]).args(SHORT).current_dir(&folder));
+    assert!(told.contains("-o heat1d.html"), "{told}");
+    let told = refused(cinoc(["show", "heat1d", "--engine", "nowhere.wasm", "-o"]).arg(&page).args(SHORT));
+    assert!(told.contains("nowhere.wasm"), "{told}");
+}

@@ -322,3 +322,72 @@ fn a_policy_with_a_counter_of_its_own_is_caught() {
     let problem = parts(&config("heat1d", &["physics.ticks=6"])).problem;
     assert_replayable(&problem, &Counting(AtomicUsize::new(0)), &Params::default());
 }
+
+/// What somebody else changes on the way holds from the next tick on, as if the episode had begun with it.
+#[test]
+fn fields_targets_and_places_can_be_changed_on_the_way() {
+    for name in ["heat1d", "ks1d", "heat2d"] {
+        let parts = parts(&config(name, &["physics.ticks=8"]));
+        let (problem, agents) = (&parts.problem, parts.problem.agents);
+        let params = parts.policy.init(&mut Rng::new(2, Stream::Init, 0));
+        let other = Beginning::drawn(problem, agents, 9, Stream::Train, 5);
+        let places: Vec<Real> = other.places.iter().map(|x| 0.9 * x).collect();
+        let mut changed = env(problem, 3, agents);
+        // Policies here remember nothing, so a tick before makes no difference but in the clock.
+        changed.run(&*parts.policy, &params, 2, &mut |_| {});
+        let before = changed.field(2).to_vec();
+        changed.set_field(1, &other.start);
+        changed.set_target(1, &other.target);
+        changed.set_positions(1, &places);
+        changed.proceed(&*parts.policy, &params, 1, &mut |_| {});
+        let mut begun = env(problem, 1, agents);
+        begun.reset(&[true], &mut |_| Beginning { places: places.clone(), ..other.clone() });
+        begun.run(&*parts.policy, &params, 1, &mut |_| {});
+        assert!(changed.field(1) == begun.field(0) && changed.positions(1) == begun.positions(0), "{name}");
+        assert!(changed.field(2) != before, "{name}: the others go on");
+        assert_eq!((changed.tick(1), changed.target(1)), (3, &*other.target), "{name}");
+    }
+}
+
+/// Episodes without an end go on after their last tick; the others stay as they are.
+#[test]
+fn endless_episodes_do_not_end() {
+    let problem = parts(&config("heat1d", &["physics.ticks=3"])).problem;
+    for endless in [false, true] {
+        let mut env = env(&problem, 1, 4).endless(endless);
+        let actions = vec![0.5; env.actions()];
+        for _ in 0..5 {
+            env.step(&actions);
+        }
+        assert_eq!((env.tick(0), env.last().done[0]), if endless { (5, false) } else { (3, true) });
+    }
+}
+
+/// An episode goes on among discs that are elsewhere.
+#[test]
+fn an_episode_goes_on_in_another_problem_of_the_same_sizes() {
+    let build =
+        |discs: &str| parts(&config("heat2d_obstacles", &["obstacles.safety=true", "obstacles.clearance=0.01", discs])).problem;
+    let (here, there) = (build("obstacles.discs=[[0.2, 0.2, 0.1]]"), build("obstacles.discs=[[0.7, 0.7, 0.1]]"));
+    let mut env = env(&here, 1, here.agents);
+    env.step(&vec![1.0; env.actions()]);
+    let places: Vec<Real> = env.positions(0).to_vec();
+    env.set_problem(there.clone());
+    // Straight towards the middle of the disc, which is now in the way.
+    for _ in 0..60 {
+        let towards = |xi: &[Real]| [0.0, 100.0 * (0.7 - xi[0]), 100.0 * (0.7 - xi[1])];
+        let actions: Vec<Real> = env.positions(0).chunks_exact(2).flat_map(towards).collect();
+        env.step(&actions);
+    }
+    let disc = there.task.obstacles(0)[0];
+    let gaps = env.positions(0).as_chunks::<2>().0.iter().map(|&xi| disc.bearing(xi).gap);
+    let nearest = gaps.fold(Real::INFINITY, Real::min);
+    assert!(nearest > 0.0 && nearest < 0.05 && env.positions(0) != places, "{nearest}");
+}
+
+#[test]
+#[should_panic(expected = "the same sizes")]
+fn a_problem_of_other_sizes_is_refused() {
+    let mut env = env(&parts(&config("heat1d", &[])).problem, 1, 4);
+    env.set_problem(parts(&config("heat1d", &["physics.nodes=37"])).problem);
+}

@@ -1,6 +1,7 @@
 //! `cinoc show`
 
 mod episode;
+mod page;
 mod swarms;
 
 use super::{Instances, data};
@@ -26,7 +27,7 @@ pub struct Args {
     /// Number of agents; default: the trained one.
     #[arg(long)]
     agents: Option<usize>,
-    /// Which held-out instance.
+    /// Which held-out instance; of a page, the first of four.
     #[arg(long, default_value_t = 0)]
     instance: usize,
     #[command(flatten)]
@@ -37,9 +38,15 @@ pub struct Args {
     /// Change a setting of the problem, for example --set physics.ticks=600. May be repeated.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     set: Vec<String>,
-    /// File to draw: .png, .svg or .gif. Default: PROBLEM.png.
+    /// File to draw: .png, .svg or .gif; or .html, a page to play with in a browser, all in one file. Default: PROBLEM.png.
     #[arg(short, long = "out", value_name = "FILE")]
     out: Option<PathBuf>,
+    /// For a page: search for the best actions of each of its starts with so many iterations, and put them into it. Without, the page searches when asked.
+    #[arg(long, value_name = "ITERATIONS", default_value_t = 0)]
+    optimum: usize,
+    /// For a page: another engine than the one that comes with the program, which knows other problems.
+    #[arg(long, value_name = "FILE.wasm")]
+    engine: Option<PathBuf>,
     /// Draw this instance with three swarms side by side: all agents, half of them, and all of which a third dies halfway (or as --fail and --fail-at say).
     #[arg(long)]
     swarms: bool,
@@ -61,7 +68,23 @@ impl Args {
             bail!("--agents must be 1 or more");
         }
         let request = self.instances.request(&problem, agents, 1)?;
+        let html = self.out.as_ref().filter(|out| out.extension().is_some_and(|end| end.eq_ignore_ascii_case("html")));
+        if html.is_some() && (self.swarms || self.export.is_some() || self.before.is_some() || request.fail > 0.0) {
+            bail!(
+                "a page is not drawn beforehand: leave out --swarms, --export, --before and --fail, and kill agents on the page"
+            );
+        }
+        if html.is_none() && (self.optimum > 0 || self.engine.is_some()) {
+            bail!("--optimum and --engine are for pages; add -o {}.html", problem.name);
+        }
         data::prepare(&problem, &[Use::Test], request.seed, &Alone)?;
+        if let Some(out) = html {
+            let (model, policy, instance, iterations) = (&model, &*policy, self.instance, self.optimum);
+            let engine = self.engine.as_deref();
+            let question = page::Question { model, problem: &problem, policy, request, instance, iterations, engine };
+            cinoc::disk::write_whole(out, question.html()?.as_bytes())?;
+            return say!("Wrote {}: open it in a browser", out.display());
+        }
         let before = self.before.unwrap_or(if problem.task.reading().has_target { 0 } else { problem.ticks / 4 });
         if before > 100 * problem.ticks {
             bail!("--before cannot be {before}; it must be at most a hundred episodes, {} ticks", 100 * problem.ticks);

@@ -1,6 +1,7 @@
 //! Colours of lines and colour maps of fields, all safe for colour-blind readers.
 
 use plotters::style::RGBColor;
+use serde_json::{Value, json};
 
 /// Text and target curves.
 pub const BLACK: RGBColor = RGBColor(25, 25, 25);
@@ -101,6 +102,17 @@ impl Scale {
         let clamped = value.clamp(self.low, self.high);
         self.low + ((clamped - self.low) / step).round() * step
     }
+}
+
+/// The colours as numbers, for pages that draw by themselves.
+pub fn palette() -> Value {
+    let numbers = |colour: RGBColor| json!([colour.0, colour.1, colour.2]);
+    let stops = |all: &[RGBColor]| all.iter().map(|colour| numbers(*colour)).collect::<Value>();
+    json!({
+        "black": numbers(BLACK), "axis": numbers(AXIS), "missing": numbers(MISSING), "dead": numbers(DEAD),
+        "controlled": numbers(CONTROLLED), "uncontrolled": numbers(UNCONTROLLED), "planned": numbers(SPEED),
+        "diverging": stops(&DIVERGING), "sequential": stops(&SEQUENTIAL),
+    })
 }
 
 /// The colour at `share` (from 0 to 1) of the way through evenly spaced `stops`.

@@ -29,6 +29,7 @@ mod tests;
 
 pub use bands::{Band, BandLine, BandPoint};
 pub use cinoc::task::Reading;
+pub use colour::palette;
 pub use episode::{Clock, Episode, Episode1d, Episode2d, Scene};
 pub use growth::Growth;
 

@@ -139,7 +139,7 @@ impl WithSimd for Forward<'_> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
         let lanes = lane::count::<S>();
-        let most = if S::REGISTER_COUNT >= 32 { 12 } else { 6 };
+        let most = if lane::many_registers::<S>() { 12 } else { 6 };
         let block = block_for(self.sizes.result().1, most);
         let mut j = 0;
         while j < self.sizes.outputs {

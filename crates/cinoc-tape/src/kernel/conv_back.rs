@@ -50,7 +50,7 @@ impl WithSimd for WeightsBack<'_> {
                 while i < run {
                     // SAFETY: `weights_back` checked the lengths; blocks stay inside a run and inside `wide(outputs)`.
                     unsafe {
-                        i += match (S::REGISTER_COUNT >= 32, run - i, two) {
+                        i += match (lane::many_registers::<S>(), run - i, two) {
                             (true, 12.., true) => self.block::<S, 12, 2>(simd, line, i, j),
                             (true, 12.., false) => self.block::<S, 12, 1>(simd, line, i, j),
                             (true, 9.., true) => self.block::<S, 9, 2>(simd, line, i, j),

@@ -111,7 +111,7 @@ impl WithSimd for Gemm<'_> {
                 Panel { simd, m: self.m, row: self.row, k: self.k, a: self.a, b: self.b, c, start: self.start, j, width: left };
             // SAFETY: `gemm_apart` checked the lengths; every panel stays inside `n` columns and `m` rows.
             unsafe {
-                j += match (S::REGISTER_COUNT >= 32, left / lanes, !left.is_multiple_of(lanes)) {
+                j += match (lane::many_registers::<S>(), left / lanes, !left.is_multiple_of(lanes)) {
                     (true, 4.., _) => panel.run::<6, 4, false>(),
                     (true, 3, false) => panel.run::<8, 3, false>(),
                     (true, 2, true) => panel.run::<8, 3, true>(),

@@ -104,6 +104,12 @@ pub unsafe fn store<S: Simd>(_: S, to: *mut Real, x: Vector<S>) {
     unsafe { to.cast::<Vector<S>>().write_unaligned(x) }
 }
 
+/// Whether there are 32 registers or more, so that larger blocks stay in them. WebAssembly has as many as one likes, but what runs it has
+/// mostly sixteen: with the larger blocks the networks of a tick took more than twice as long.
+pub const fn many_registers<S: Simd>() -> bool {
+    S::REGISTER_COUNT >= 32 && !cfg!(target_family = "wasm")
+}
+
 /// Numbers per vector.
 pub const fn count<S: Simd>() -> usize {
     size_of::<Vector<S>>() / size_of::<Real>()

@@ -109,6 +109,12 @@ impl Env {
         self
     }
 
+    /// The same, but with `yes` episodes do not end with their last tick, only by diverging: for somebody who plays with them.
+    pub fn endless(mut self, yes: bool) -> Self {
+        self.shards.iter_mut().for_each(|shard| shard.endless = yes);
+        self
+    }
+
     /// The problem.
     pub fn problem(&self) -> &Arc<Problem> {
         &self.problem
@@ -312,6 +318,45 @@ impl Env {
     /// Changes the strength of an agent from the next tick on; 0 kills it.
     pub fn set_strength(&mut self, i: usize, agent: usize, strength: Real) {
         self.shards[i / self.together].set_strength(i % self.together, agent, strength);
+    }
+
+    /// Changes the field of an instance: a disturbance that no equation knows of.
+    ///
+    /// # Panics
+    /// If it does not fit the grid.
+    pub fn set_field(&mut self, i: usize, field: &[Real]) {
+        self.shards[i / self.together].set_field(i % self.together, field);
+    }
+
+    /// Changes what an instance should reach, from the next tick on.
+    ///
+    /// # Panics
+    /// If it does not fit the grid.
+    pub fn set_target(&mut self, i: usize, target: &[Real]) {
+        self.shards[i / self.together].set_target(i % self.together, target);
+    }
+
+    /// Puts the agents of an instance elsewhere, `[agents, d]`. Whether they may be there is the caller's to say ([`Swarm::settle`](crate::agents::Swarm::settle)).
+    ///
+    /// # Panics
+    /// Without a place for each agent.
+    pub fn set_positions(&mut self, i: usize, positions: &[Real]) {
+        self.shards[i / self.together].set_positions(i % self.together, positions);
+    }
+
+    /// Goes on in another problem of the same sizes: with discs elsewhere, or with other coefficients.
+    ///
+    /// # Panics
+    /// If a field, a position, an action, a cost term or a measure has another size there.
+    pub fn set_problem(&mut self, problem: Arc<Problem>) {
+        let sizes = |problem: &Problem| {
+            let (swarm, task) = (&problem.swarm, &problem.task);
+            let agents = [swarm.dimensions(), swarm.action_width(), swarm.disturbance().delay];
+            (problem.stepper.grid().nodes.clone(), agents, task.terms().len(), task.measures().len())
+        };
+        assert_eq!(sizes(&self.problem), sizes(&problem), "a problem of the same sizes");
+        self.shards.iter_mut().for_each(Shard::forget);
+        self.problem = problem;
     }
 
     /// What the agents of an instance remember, `[agents, h]`; nothing before the first tick of a policy.

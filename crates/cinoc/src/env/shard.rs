@@ -59,6 +59,8 @@ pub struct Shard {
     agents: usize,
     /// Whether measures that take long are made too.
     pub thorough: bool,
+    /// Whether episodes go on after their last tick.
+    pub endless: bool,
     episodes: Episodes,
     by_actions: Recorded,
     by_policy: Recorded,
@@ -96,6 +98,7 @@ impl Shard {
         Self {
             agents,
             thorough: false,
+            endless: false,
             episodes,
             by_actions,
             by_policy,
@@ -119,15 +122,10 @@ impl Shard {
     pub fn reset(&mut self, problem: &Problem, i: usize, from: &Beginning) {
         let size = self.size();
         let e = &mut self.episodes;
-        let place = |x: &mut Vec<Real>, values: &[Real], what: &str| {
-            let n = x.len() / size;
-            assert_eq!(values.len(), n, "{what} of {} numbers where there are {n}", values.len());
-            x[i * n..(i + 1) * n].copy_from_slice(values);
-        };
-        place(&mut e.start, &from.start, "a start");
-        place(&mut e.z, &from.start, "a start");
-        place(&mut e.target, &from.target, "a target");
-        place(&mut e.xi, &from.places, "places");
+        replace(&mut e.start, i, size, &from.start, "a start");
+        replace(&mut e.z, i, size, &from.start, "a start");
+        replace(&mut e.target, i, size, &from.target, "a target");
+        replace(&mut e.xi, i, size, &from.places, "places");
         let clear = |x: &mut [Real], value: Real| {
             let n = x.len() / size;
             x[i * n..(i + 1) * n].fill(value);
@@ -145,7 +143,7 @@ impl Shard {
     }
 
     /// Targets and places that never change are part of a recording.
-    fn forget(&mut self) {
+    pub fn forget(&mut self) {
         (self.by_actions.valid, self.by_policy.valid) = (false, false);
         self.looking.forget();
     }
@@ -253,7 +251,7 @@ impl Shard {
         let lost = |part: Range<usize>| if z[part].iter().fold(true, |all, z| all & z.is_finite()) { 0.0 } else { 1.0 };
         let finite = e.cost[i].is_finite() && crew::sum(z.len(), 1, lost) == 0.0;
         e.diverged[i] = !finite;
-        e.done[i] = e.ticks[i] == ticks || !finite;
+        e.done[i] = (e.ticks[i] == ticks && !self.endless) || !finite;
         if finite {
             let places = e.xi.len() / size;
             let status = Status {
@@ -333,6 +331,23 @@ impl Shard {
         self.episodes.strength[i * self.agents + agent] = strength;
     }
 
+    /// Fields are read anew in every tick.
+    pub fn set_field(&mut self, i: usize, field: &[Real]) {
+        replace(&mut self.episodes.z, i, self.episodes.ticks.len(), field, "a field");
+    }
+
+    /// Targets are part of a recording.
+    pub fn set_target(&mut self, i: usize, target: &[Real]) {
+        replace(&mut self.episodes.target, i, self.episodes.ticks.len(), target, "a target");
+        self.forget();
+    }
+
+    /// Places that never change are part of a recording.
+    pub fn set_positions(&mut self, i: usize, positions: &[Real]) {
+        replace(&mut self.episodes.xi, i, self.episodes.ticks.len(), positions, "places");
+        self.forget();
+    }
+
     pub fn memory(&self, i: usize) -> &[Real] {
         self.part(&self.episodes.memory, i)
     }
@@ -366,6 +381,13 @@ impl Shard {
         self.episodes.clone_from(episodes);
         self.forget();
     }
+}
+
+/// Replaces what belongs to instance `i` of `size` ones.
+fn replace(x: &mut [Real], i: usize, size: usize, values: &[Real], what: &str) {
+    let n = x.len() / size;
+    assert_eq!(values.len(), n, "{what} of {} numbers where there are {n}", values.len());
+    x[i * n..(i + 1) * n].copy_from_slice(values);
 }
 
 /// Records a tick.

@@ -42,6 +42,12 @@ impl Model {
         sealed::write(path, facts, &tensors)
     }
 
+    /// The file as bytes.
+    pub fn bytes(&self) -> Vec<u8> {
+        let (facts, tensors) = self.content();
+        sealed::seal(facts, &tensors)
+    }
+
     /// What the file holds. Parameters are written in single precision, whichever they were trained in.
     fn content(&self) -> (Facts, Vec<Tensor>) {
         let kind = match self.kind {

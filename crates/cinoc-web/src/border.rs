@@ -1,0 +1,280 @@
+//! The calls of the page: numbers, and places in memory where there are more.
+//!
+//! Written by hand instead of by `wasm-bindgen`: two dozen functions of numbers need no generated glue, no second tool whose version must be that of a
+//! crate, and no table of objects. The page writes into [`input`] what a call takes besides its arguments, and reads at [`output`] what it gives.
+#![allow(unsafe_code)]
+
+use crate::{Brush, Lane, Progress, Stage, search};
+use cinoc::geometry::Disc;
+use cinoc::rollout::Beginning;
+use cinoc::{Error, Real, Registry};
+use std::cell::{Cell, RefCell};
+use std::panic::{self, PanicHookInfo};
+
+#[derive(Default)]
+struct Page {
+    stage: Option<Stage>,
+    input: Vec<u8>,
+    output: Vec<u8>,
+}
+
+thread_local! {
+    static PAGE: RefCell<Page> = RefCell::default();
+    static REGISTRY: Cell<fn() -> Registry> = const { Cell::new(Registry::builtin) };
+}
+
+/// Opens models with these problems and policies: for an engine of another crate, which calls this in an exported function `setup`.
+pub fn know(registry: fn() -> Registry) {
+    REGISTRY.set(registry);
+}
+
+#[link(wasm_import_module = "page")]
+unsafe extern "C" {
+    /// Takes the last words of an engine that cannot go on.
+    safe fn complain(text: *const u8, length: usize);
+    /// Hears how far a search is.
+    safe fn report(share: f64, policy: f64, best: f64);
+}
+
+/// Calls `f` with the stage; before there is one, nothing happens.
+fn with<T: Default>(f: impl FnOnce(&mut Stage) -> T) -> T {
+    PAGE.with_borrow_mut(|page| page.stage.as_mut().map(f).unwrap_or_default())
+}
+
+/// 1, or 0 with the reason in the output.
+fn tried(done: Result<(), Error>) -> u32 {
+    let Err(error) = done else { return 1 };
+    PAGE.with_borrow_mut(|page| page.output = error.to_string().into_bytes());
+    0
+}
+
+fn numbers(bytes: &[u8]) -> Vec<Real> {
+    bytes.as_chunks::<4>().0.iter().map(|&word| f32::from_le_bytes(word) as Real).collect()
+}
+
+fn bytes(numbers: &[Real]) -> Vec<u8> {
+    numbers.iter().flat_map(|&x| (x as f32).to_le_bytes()).collect()
+}
+
+fn lane(number: u32) -> Lane {
+    Lane::ALL[number as usize % Lane::ALL.len()]
+}
+
+/// Room for so many bytes that the next call takes.
+#[unsafe(no_mangle)]
+extern "C" fn input(length: usize) -> *mut u8 {
+    PAGE.with_borrow_mut(|page| {
+        page.input.clear();
+        page.input.resize(length, 0);
+        page.input.as_mut_ptr()
+    })
+}
+
+/// Where the last call left what it gives.
+#[unsafe(no_mangle)]
+extern "C" fn output() -> *const u8 {
+    PAGE.with_borrow(|page| page.output.as_ptr())
+}
+
+/// How many bytes these are.
+#[unsafe(no_mangle)]
+extern "C" fn output_length() -> usize {
+    PAGE.with_borrow(|page| page.output.len())
+}
+
+/// Opens the model in the input; the output has the facts, as JSON.
+#[unsafe(no_mangle)]
+extern "C" fn open() -> u32 {
+    panic::set_hook(Box::new(|info: &PanicHookInfo| {
+        let text = info.to_string();
+        complain(text.as_ptr(), text.len());
+    }));
+    let model = PAGE.with_borrow_mut(|page| std::mem::take(&mut page.input));
+    let opened = Stage::open(REGISTRY.get()(), &model).and_then(|stage| Ok((stage.facts()?.to_string(), stage)));
+    tried(opened.map(|(facts, stage)| {
+        PAGE.with_borrow_mut(|page| (page.stage, page.output) = (Some(stage), facts.into_bytes()));
+    }))
+}
+
+/// Calls `f` with the stage and the numbers in the input; 1, or 0 with the reason in the output.
+fn attempt(f: impl FnOnce(&mut Stage, Vec<Real>) -> Result<(), Error>) -> u32 {
+    tried(PAGE.with_borrow_mut(|page| {
+        let given = numbers(&std::mem::take(&mut page.input));
+        page.stage.as_mut().map_or(Ok(()), |stage| f(stage, given))
+    }))
+}
+
+/// Begins with the start and the target in the input and so many agents at their regular places.
+#[unsafe(no_mangle)]
+extern "C" fn begin(agents: usize) -> u32 {
+    attempt(|stage, fields| {
+        let (start, target) = fields.split_at(fields.len() / 2);
+        stage.begin(start, target, agents)
+    })
+}
+
+/// Begins with start, target, places and strengths of so many agents in the input.
+#[unsafe(no_mangle)]
+extern "C" fn begin_at(agents: usize) -> u32 {
+    attempt(|stage, given| {
+        let nodes = stage.problem().stepper.grid().count();
+        let (fields, rest) = given.split_at((2 * nodes).min(given.len()));
+        let (places, strength) = rest.split_at((agents * stage.problem().swarm.dimensions()).min(rest.len()));
+        let (start, target) = fields.split_at(fields.len() / 2);
+        let dead = strength.iter().enumerate().filter(|(_, strength)| **strength == 0.0);
+        stage.begin_at(Beginning {
+            start: start.to_vec(),
+            target: target.to_vec(),
+            places: places.to_vec(),
+            deaths: dead.map(|(agent, _)| (0, agent)).collect(),
+            ..Beginning::default()
+        })
+    })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn restart() {
+    with(Stage::restart);
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn mark(number: u32) {
+    with(|stage| stage.mark(lane(number)));
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn step(number: u32) {
+    with(|stage| stage.step(lane(number)));
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn ended(number: u32) -> u32 {
+    with(|stage| u32::from(stage.ended(lane(number))))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn diverged(number: u32) -> u32 {
+    with(|stage| u32::from(stage.env(lane(number)).last().diverged[0]))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn tick(number: u32) -> usize {
+    with(|stage| stage.env(lane(number)).tick(0))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn error(number: u32) -> f64 {
+    with(|stage| stage.error(lane(number)))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn effort(number: u32) -> f64 {
+    with(|stage| stage.effort(lane(number)))
+}
+
+/// Puts numbers into the output.
+fn give(pick: impl FnOnce(&Stage) -> Vec<u8>) {
+    PAGE.with_borrow_mut(|page| page.output = page.stage.as_ref().map(pick).unwrap_or_default());
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn field(number: u32) {
+    give(|stage| bytes(stage.env(lane(number)).field(0)));
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn target() {
+    give(|stage| bytes(stage.env(Lane::Learned).target(0)));
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn positions(number: u32) {
+    give(|stage| bytes(stage.env(lane(number)).positions(0)));
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn strength(number: u32) {
+    give(|stage| bytes(stage.env(lane(number)).strength(0)));
+}
+
+/// What each agent of a lane did last, `[agents, k]`.
+#[unsafe(no_mangle)]
+extern "C" fn action(number: u32) {
+    give(|stage| bytes(stage.env(lane(number)).action(0)));
+}
+
+/// `[x, y, radius]` of each disc.
+#[unsafe(no_mangle)]
+extern "C" fn discs() {
+    give(|stage| stage.discs().iter().flat_map(|disc| bytes(&[disc.centre[0], disc.centre[1], disc.radius])).collect());
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn set_agents(agents: usize) -> u32 {
+    attempt(|stage, _| stage.set_agents(agents))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn set_alive(agent: usize, alive: u32) {
+    with(|stage| stage.set_alive(agent, alive != 0));
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn place(agent: usize, x: f64, y: f64) {
+    with(|stage| stage.place(agent, [x, y]));
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn disturb(x: f64, y: f64, width: f64, amount: f64) {
+    with(|stage| stage.disturb(Brush { at: [x, y], width, amount }));
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn paint_target(x: f64, y: f64, width: f64, amount: f64) {
+    with(|stage| stage.paint_target(Brush { at: [x, y], width, amount }));
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn clear_target() {
+    with(Stage::clear_target);
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn move_disc(disc: usize, x: f64, y: f64) -> u32 {
+    attempt(|stage, _| stage.move_disc(disc, [x, y]))
+}
+
+/// Takes `[x, y, radius]` of each disc from the input.
+#[unsafe(no_mangle)]
+extern "C" fn set_discs() -> u32 {
+    attempt(|stage, given| {
+        let discs: Vec<Disc> = given.as_chunks::<3>().0.iter().map(|&[x, y, radius]| Disc { centre: [x, y], radius }).collect();
+        stage.set_discs(&discs)
+    })
+}
+
+/// Takes the actions in the input for the planned lane.
+#[unsafe(no_mangle)]
+extern "C" fn set_plan() -> u32 {
+    attempt(Stage::set_plan)
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn planned() -> usize {
+    with(|stage| stage.planned())
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn undisturbed() -> u32 {
+    with(|stage| u32::from(stage.undisturbed()))
+}
+
+/// Searches for the best actions from where the lanes begin, telling the page on the way; the output has them.
+#[unsafe(no_mangle)]
+extern "C" fn optimise(iterations: usize) -> u32 {
+    let found = PAGE.with_borrow(|page| {
+        let tell = &mut |p: Progress| report(p.share, p.policy, p.best);
+        page.stage.as_ref().map_or(Ok(Vec::new()), |stage| search(stage, iterations, tell))
+    });
+    tried(found.map(|actions| PAGE.with_borrow_mut(|page| page.output = bytes(&actions))))
+}
