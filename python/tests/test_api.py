@@ -238,7 +238,8 @@ def test_train(tmp_path):
 
 def test_interrupted_training_goes_on(tmp_path):
     quick = {"train.validate_every": 50, "train.validate_instances": 4, "train.batch": 4, "physics.ticks": 20}
-    arguments = {"set": quick, "updates": 2000, "out": tmp_path / "run", "progress": False, "threads": 1}
+    # More than a busy machine gets done before it hears the signal.
+    arguments = {"set": quick, "updates": 100_000, "out": tmp_path / "run", "progress": False, "threads": 1}
 
     def interrupt():
         time.sleep(1.0)
