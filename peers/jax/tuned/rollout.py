@@ -56,3 +56,43 @@ def sizes(p):
     around, known = jax.eval_shape(p.around, xi), jax.eval_shape(p.known, z)
     seen = [x.shape[-1] for x in jax.eval_shape(p.see, known, around, z, z, xi, alive)]
     return network.shapes(p.net, *seen, len(p.limits))
+
+
+def make_gradient(p, decisions, checkpoint=False):
+    """Function (params, shard, share) -> (share times the mean cost of the shard, its gradient by the parameters)."""
+    part = lambda params, shard, share: share * costs(p, params, shard, decisions, p.train["hold"], checkpoint).mean()
+    return jax.value_and_grad(part)
+
+
+def optimiser(p):
+    """Global-norm clip, then Adam with the recipe's rates."""
+    t = p.train
+    rate = optax.warmup_cosine_decay_schedule(t["rate_start"], t["rate"], t["warmup"], t["updates"], t["rate_end"])
+    return optax.chain(optax.clip_by_global_norm(t["clip"]), optax.adam(rate, 0.9, 0.999, 1e-8))
+
+
+class State(NamedTuple):
+    """What training goes on with."""
+    params: Any
+    mean: Any  # moving average of the parameters
+    adam: Any
+    update: Any
+
+
+def begin(p, params):
+    """Before the first update."""
+    return State(params, params, optimiser(p).init(params), jnp.zeros((), jnp.int32))
+
+
+def make_apply(p):
+    """Function (state, values and gradients of all shards) -> (state, cost)."""
+    opt = optimiser(p)
+
+    def apply(state, found):
+        cost, grads = jax.tree.map(lambda *x: sum(x), *found)
+        step, adam = opt.update(grads, state.adam, state.params)
+        params = optax.apply_updates(state.params, step)
+        past = jnp.minimum(p.train["average"], state.update / (state.update + 10.0)).astype(cost.dtype)
+        mean = jax.tree.map(lambda a, b: past * a + (1 - past) * b, state.mean, params)
+        return State(params, mean, adam, state.update + 1), cost
+    return apply
