@@ -16,7 +16,9 @@ def apart(xi, lengths, periodic):
     d = xi[None] - xi[:, None]
     if periodic:
         size = jnp.asarray(lengths, xi.dtype)
-        d = d - size * jnp.sign(d) * jnp.floor(abs(d) / size + 0.5)  # of two ways as short the one that the engine takes
+        turns = d / size
+        whole = jnp.trunc(turns)
+        d = d - size * (whole + jnp.sign(turns) * (abs(turns - whole) >= 0.5))  # halves away from zero, as the engine rounds
     return d
 
 
