@@ -90,13 +90,13 @@ def test_update(name):
     fields = lambda index: ours.draw(3, index, "train")
     gradient = jax.jit(rollout.make_gradient(p, decisions))
     state = rollout.begin(p, {key: jnp.asarray(value) for key, value in first.parts().items()})
-    drawn = [shards.draw(p, 0, s, p.ticks, fields, seed=3) for s in range(2)]
+    drawn = shards.together(p, 0, p.ticks, fields, seed=3)
     if name == "turbulence2d":  # one by one: a batch shares its substeps
-        drawn = [jax.tree.map(lambda x: x[i : i + 1], shard) for shard in drawn for i in range(2)]
-    found = [gradient(state.params, shard, 1 / len(drawn)) for shard in drawn]
+        drawn = [jax.tree.map(lambda x: x[i : i + 1], part) for part in drawn for i in range(part[1].size)]
+    found = [gradient(state.params, *part) for part in drawn]
     norm = np.sqrt(sum(float((sum(x) ** 2).sum()) for x in zip(*(g.values() for _, g in found))))
     state, cost = jax.jit(rollout.make_apply(p))(state, found)
     steps = max(float(abs(state.params[key] - value).max()) for key, value in after.parts().items()) / p.train["rate_start"]
     errors = {"cost": relative(cost, row["cost"]), "gradient": relative(norm, row["gradient"]), "step": steps}
-    print(name, [shard.strength.shape for shard in drawn], {key: f"{value:.1e}" for key, value in errors.items()})
+    print(name, [weights.size for _, weights in drawn], sorted({shard.strength.shape[1] for shard, _ in drawn}), {key: f"{value:.1e}" for key, value in errors.items()})
     assert errors["cost"] < 1e-9 and errors["gradient"] < 1e-8 and errors["step"] < 1e-4, errors

@@ -1,7 +1,8 @@
 """The eight problems with their tuned settings (settings.json: what `cinoc list P --json` prints), any number of agents.
 
 A `Problem` has for ONE instance (the caller vmaps), with m agents:
-    around(xi)                                     what follows from places alone; once per episode where agents stay in place
+    around(xi)                                     what follows from places alone; once per episode where agents stay in place,
+                                                   and once for all instances where these have the same places (`alike`)
     known(target)                                  what follows from the target alone; once per episode
     see(known, around, z, target, xi, alive)       (patch [m, seen], position [m, F], signal [m, S])
     act(raw, strength, around, xi)                 actions [m, k], held to limits, crowds and safety
@@ -41,6 +42,7 @@ class Problem:
     lengths: tuple
     periodic: bool
     mobile: bool
+    alike: bool
     limits: tuple
     around: Callable
     known: Callable
@@ -92,7 +94,7 @@ def make(name, dtype=jnp.float32, settings=None):
     lengths = (physics["length_x"], physics["length_y"]) if name == "density2d" else (physics["length"],) * d
     axes = [core.grid(n, length, periodic) for n, length in zip(base.shape, lengths)]
     spacing, nodes = [dx for _, dx in axes], [jnp.asarray(x, dtype) for x, _ in axes]
-    look = window.make(base.shape, spacing, observe["points"], observe["window"], periodic)
+    look = window.make(base.shape, spacing, observe["points"], observe["window"], periodic, mobile)
     reach, alone = np.sqrt(6) * swarm["crowd_width"] * swarm["sigma"], swarm["crowd"]
     kappa = (2 * np.pi if periodic else np.pi) if observe.get("position", True) else 0.0
     shows_target, obstacles = observe.get("target", False), s.get("obstacles")
@@ -160,5 +162,5 @@ def make(name, dtype=jnp.float32, settings=None):
 
     cost = terms.density(s["cost"], nodes) if name == "density2d" else terms.rest(s["cost"]) if periodic \
         else terms.tracking(s["cost"], lengths, obstacles)
-    return Problem(name, s, dtype, base.shape, lengths, periodic, mobile, bounds, around, known, see, act, drive,
+    return Problem(name, s, dtype, base.shape, lengths, periodic, mobile, not mobile and d == 1, bounds, around, known, see, act, drive,
                    move if mobile else lambda xi, action: xi, steppers(name, dtype), cost, base.sample, base.quick or base.sample, start)

@@ -20,7 +20,7 @@ class Shard(NamedTuple):
 def rollout(p, params, shard, decisions, hold=1, checkpoint=False):
     """Closed loop -> (z, xi, action) [decisions, B, ...] after each decision, which holds for `hold` ticks."""
     fixed = jax.vmap(p.known)(shard.target)
-    places = None if p.mobile else jax.lax.stop_gradient(jax.vmap(p.around)(shard.xi0))
+    still = None if p.mobile else jax.lax.stop_gradient(p.around(shard.xi0[0]) if p.alike else jax.vmap(p.around)(shard.xi0))
 
     def one(around, known, target, z, xi, memory, strength):
         """An instance's decision."""
@@ -33,8 +33,8 @@ def rollout(p, params, shard, decisions, hold=1, checkpoint=False):
     def decide(carry, number):
         z, xi, memory = carry
         strength = jnp.where(number * hold >= shard.death, 0, shard.strength)
-        around = jax.vmap(p.around)(xi) if p.mobile else places
-        action, drive, memory = jax.vmap(one)(around, fixed, shard.target, z, xi, memory, strength)
+        around = jax.vmap(p.around)(xi) if p.mobile else still
+        action, drive, memory = jax.vmap(one, (None if p.alike else 0, *(0,) * 6))(around, fixed, shard.target, z, xi, memory, strength)
         for _ in range(hold):
             z, xi = p.step(z, drive), jax.vmap(p.move)(xi, action)
         return (z, xi, memory), (z, xi, action)
@@ -59,9 +59,14 @@ def sizes(p):
 
 
 def make_gradient(p, decisions, checkpoint=False):
-    """Function (params, shard, share) -> (share times the mean cost of the shard, its gradient by the parameters)."""
-    part = lambda params, shard, share: share * costs(p, params, shard, decisions, p.train["hold"], checkpoint).mean()
+    """Function (params, shard, weights) -> (sum of weight times cost over its instances, the gradient of that by the parameters)."""
+    part = lambda params, shard, weights: weights @ costs(p, params, shard, decisions, p.train["hold"], checkpoint)
     return jax.value_and_grad(part)
+
+
+def make_cost(p, decisions):
+    """The same without a gradient."""
+    return lambda params, shard, weights: weights @ costs(p, params, shard, decisions, p.train["hold"])
 
 
 def optimiser(p):
@@ -85,7 +90,7 @@ def begin(p, params):
 
 
 def make_apply(p):
-    """Function (state, values and gradients of all shards) -> (state, cost)."""
+    """Function (state, what `make_gradient` gave for all instances of an update) -> (state, cost)."""
     opt = optimiser(p)
 
     def apply(state, found):

@@ -27,6 +27,17 @@ def sizes(p, update, batch=None, agents=None, seed=0):
     return found
 
 
+def together(p, update, ticks, fields, batch=None, agents=None, seed=0):
+    """All instances of an update as [(Shard, weights)], one for each number of agents: shards that have as many are computed at once.
+    Every shard counts alike in the mean, however many instances it holds."""
+    size, groups = batch or p.train["batch"], {}
+    for number, (m, count) in enumerate(sizes(p, update, batch, agents, seed)):
+        whole = min(p.train["shard"], size - number * p.train["shard"])
+        groups.setdefault(m, []).append((draw(p, update, number, ticks, fields, batch, agents, seed), np.full(count, whole / (count * size))))
+    join = lambda *parts: jnp.concatenate(parts)
+    return [(Shard(*map(join, *(shard for shard, _ in group))), jnp.asarray(np.concatenate([w for _, w in group]), p.dtype)) for group in groups.values()]
+
+
 @functools.lru_cache
 def modes(points, length, d):
     """How many normal numbers a Gaussian process on the unit interval or square takes."""
