@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import problems
-from tuned import network, problem, rollout, shards
+from tuned import problem, rollout, shards
 
 cinoc = pytest.importorskip("cinoc")
 ENGINE = cinoc.problem.engine("float64")

@@ -72,8 +72,8 @@ class Problem:
         return self.train["ticks"] or self.settings["physics"]["ticks"]
 
 
-def steppers(name, dtype):
-    """(step, substeps counted per tick) of a batch."""
+def make_step(name, dtype):
+    """A tick of the equation, for a batch."""
     if name == "turbulence2d":
         return turbulence2d.make_courant(turbulence2d.N, turbulence2d.NU, turbulence2d.INTERVAL, dtype)
     one = {"heat1d": lambda: heat1d.make_step(dtype), "fkpp1d": lambda: fkpp1d.make_step(dtype), "heat2d": lambda: heat2d.make_step(dtype),
@@ -163,4 +163,4 @@ def make(name, dtype=jnp.float32, settings=None):
     cost = terms.density(s["cost"], nodes) if name == "density2d" else terms.rest(s["cost"]) if periodic \
         else terms.tracking(s["cost"], lengths, obstacles)
     return Problem(name, s, dtype, base.shape, lengths, periodic, mobile, not mobile and d == 1, bounds, around, known, see, act, drive,
-                   move if mobile else lambda xi, action: xi, steppers(name, dtype), cost, base.sample, base.quick or base.sample, start)
+                   move if mobile else lambda xi, action: xi, make_step(name, dtype), cost, base.sample, base.quick or base.sample, start)

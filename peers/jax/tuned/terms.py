@@ -1,7 +1,6 @@
 """Costs of trajectories [T, B, ...] after each decision, [B] each; agents and discs that are dead or far count in every mean."""
 import jax
 import jax.numpy as jnp
-import numpy as np
 
 import core
 from tuned import sight

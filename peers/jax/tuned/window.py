@@ -3,7 +3,6 @@
 How they are computed is what XLA runs fastest on a CPU: on a line, gathers (or, where agents stay in place, one product with a matrix); in the plane,
 a gather of four corners at a time, with a hand-written gradient, because scattering them back takes far longer than two products.
 """
-import functools
 from typing import Callable, NamedTuple
 
 import jax
@@ -42,7 +41,7 @@ def plane(obs, shape, spacing, mobile):
         cells = (core.cell(xi[:, c, None] + core.offsets(obs, xi.dtype), n, dx, obs.periodic) for c, (n, dx) in enumerate(zip(shape, spacing)))
         return [(left, right, weight if mobile else jax.lax.stop_gradient(weight)) for left, right, weight in cells]
 
-    @functools.partial(jax.custom_vjp)
+    @jax.custom_vjp
     def sample(c, a, b, x, y):
         """Channels c [X, Y, 3] between nodes x and y (left, right: [m, n] each) with weights a and b on the right ones."""
         return forward(c, a, b, x, y)[0]
