@@ -3,7 +3,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-import core
 from tuned import sight
 
 PER_TICK = 0.5  # the part of its distance to a disc that an agent may cover in a tick
