@@ -94,6 +94,7 @@ fn every_command_reports_numbers_as_json() {
             vec!["bench", "heat1d", "--updates", "2"],
             vec!["ms_per_update_median", "ms_forward_median", "steps_per_s", "ms_flop_limit"],
         ),
+        (vec!["bench", "heat1d", "--updates", "1", "--preset", "tuned"], vec!["ms_per_update_median", "shards"]),
         (vec!["bench", "heat1d", "--updates", "1", "--shards"], vec!["parameters", "seconds", "shards"]),
         (vec!["check", "fkpp1d"], vec!["parts", "sweep", "growth", "memory_mb"]),
     ] {

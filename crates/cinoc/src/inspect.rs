@@ -191,6 +191,8 @@ pub struct Timing {
     pub update: Vec<f64>,
     /// Milliseconds of the loss alone.
     pub forward: Vec<f64>,
+    /// Of each update: the number of agents of each shard, and that of its instances.
+    pub shards: Vec<Vec<[usize; 2]>>,
     /// Steps of the bare equation per second, best run.
     pub steps_per_second: f64,
     /// Multiplications and additions of the network in one update.
@@ -237,12 +239,13 @@ pub fn timing(mut parts: Parts, threads: usize, updates: usize) -> Result<Timing
     (parts.train.updates, parts.train.validate_every) = (usize::MAX, usize::MAX);
     let mut trainer = Trainer::new(parts, 0, Threads::new(threads)?)?;
     let milliseconds = |since: Instant| since.elapsed().as_secs_f64() * 1e3;
-    let (mut update, mut forward) = (Vec::new(), Vec::new());
+    let (mut update, mut forward, mut shards) = (Vec::new(), Vec::new(), Vec::new());
     trainer.step()?;
     for _ in 0..updates {
         let since = Instant::now();
         trainer.step()?;
         update.push(milliseconds(since));
+        shards.push(trainer.shard_sizes().collect());
     }
     trainer.time_cost()?;
     for _ in 0..(updates / 2).max(3) {
@@ -252,12 +255,13 @@ pub fn timing(mut parts: Parts, threads: usize, updates: usize) -> Result<Timing
     }
     let Trainer { problem, policy, train, .. } = &trainer;
     let threads = Threads::new(threads)?;
-    let decisions = train.batch * problem.ticks;
+    let decisions = train.batch * train::training_ticks(problem, train);
     let bare = (0..(updates / 2).max(3)).map(|_| bare_seconds(&trainer, &threads)).fold(f64::INFINITY, f64::min);
     let peaks = threads.map(threads.count(), |_| cinoc_tape::kernel::peak::flops_per_second(0.2));
     Ok(Timing {
         update,
         forward,
+        shards,
         steps_per_second: (train.batch * problem.ticks * problem.stepper.substeps()) as f64 / bare,
         // Forward once, backward twice: by the inputs and by the weights.
         flops: 3.0 * policy.flops(problem.agents) as f64 * decisions as f64,

@@ -67,8 +67,9 @@ impl Parts {
         self
     }
 
-    /// The same trained with another number of agents.
+    /// The same trained with another number of agents, and with no other.
     pub fn with_agents(mut self, agents: usize) -> Self {
+        self.train.agents.clear();
         Arc::get_mut(&mut self.problem).expect("nobody shares it yet").agents = agents;
         self
     }

@@ -1,24 +1,31 @@
 //! `cinoc bench`
 
-use super::{Settings, least, median};
+use super::{PresetName, Settings, least, median};
 use crate::out::say;
 use crate::ranks;
 use anyhow::{Result, bail};
 use cinoc::registry::Parts;
-use cinoc::{Registry, inspect};
+use cinoc::{Registry, inspect, train};
 
 /// Arguments of `cinoc bench`.
 #[derive(clap::Args)]
 pub struct Args {
-    #[command(flatten)]
-    settings: Settings,
+    /// Name of a problem (see `cinoc list`) or a TOML file with a line `problem = "..."` and any settings to change.
+    #[arg(value_name = "PROBLEM|FILE.toml")]
+    problem: String,
+    /// Change a setting, for example --set train.shard=4. May be repeated.
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    set: Vec<String>,
+    /// Settings to start from: the paper's (the default, but for --shards), or our own recipe.
+    #[arg(long, value_enum)]
+    preset: Option<PresetName>,
     /// Instances per update.
     #[arg(long)]
     batch: Option<usize>,
-    /// Ticks per episode.
+    /// Ticks per training episode.
     #[arg(long)]
     ticks: Option<usize>,
-    /// Number of agents.
+    /// Number of agents, the same in every instance. Default: as the settings train.
     #[arg(long)]
     agents: Option<usize>,
     /// Updates to time.
@@ -30,7 +37,7 @@ pub struct Args {
     /// Say how the time of an update is spent on operations, instead of the timings above.
     #[arg(long)]
     operations: bool,
-    /// Print the seconds of each shard of each update instead, a JSON object per update. Sizes are those of --preset.
+    /// Print the seconds of each shard of each update instead, a JSON object per update. Begins with our own recipe unless --preset says otherwise.
     #[arg(long, conflicts_with = "operations")]
     shards: bool,
     /// Print one JSON object.
@@ -45,11 +52,9 @@ impl Args {
     }
 
     /// Runs the command. Sizes are the paper's unless changed, so that timings can be compared.
-    pub fn run(mut self, registry: &Registry) -> Result<()> {
-        if !self.shards {
-            self.settings.preset = super::PresetName::Paper;
-        }
-        let config = self.settings.config(registry)?;
+    pub fn run(self, registry: &Registry) -> Result<()> {
+        let preset = self.preset.unwrap_or(if self.shards { PresetName::Tuned } else { PresetName::Paper });
+        let config = Settings { problem: self.problem, set: self.set, preset }.config(registry)?;
         let mut parts = registry.parts(&config)?;
         parts.train.batch = self.batch.unwrap_or(parts.train.batch);
         if let Some(ticks) = self.ticks {
@@ -67,15 +72,15 @@ impl Args {
         if self.operations {
             return operations(parts, self.threads, self.updates.max(1), self.json);
         }
-        let (name, batch, agents, ticks) =
-            (parts.problem.name.clone(), parts.train.batch, parts.problem.agents, parts.problem.ticks);
+        let (name, batch, agents) = (parts.problem.name.clone(), parts.train.batch, parts.problem.agents);
+        let ticks = train::training_ticks(&parts.problem, &parts.train) * parts.train.hold;
         let timing = inspect::timing(parts, self.threads, self.updates.max(1))?;
         let (update, forward) = (median(&timing.update), median(&timing.forward));
         let floor = 1e3 * timing.flops / timing.peak;
         if self.json {
             let line = serde_json::json!({
                 "problem": name, "batch": batch, "ticks": ticks, "agents": agents,
-                "ms_per_update_median": update, "ms_per_update_min": least(&timing.update),
+                "shards": timing.shards, "ms_per_update_median": update, "ms_per_update_min": least(&timing.update),
                 "ms_forward_median": forward, "ms_forward_min": least(&timing.forward),
                 "steps_per_s": timing.steps_per_second.round(),
                 "gflop_per_update": timing.flops / 1e9, "peak_gflop_per_s": timing.peak / 1e9, "ms_flop_limit": floor,
@@ -84,7 +89,11 @@ impl Args {
             say!("{line}")?;
             return Ok(());
         }
-        say!("{}: batch {batch}, {agents} agents, {ticks} ticks", name)?;
+        let mut numbers: Vec<_> = timing.shards.iter().flatten().map(|[agents, _]| *agents).collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        let numbers: Vec<_> = numbers.iter().map(usize::to_string).collect();
+        say!("{name}: batch {batch}, {} agents, {ticks} ticks", numbers.join(", "))?;
         say!("  one update           {update:8.1} ms   (fastest {:.1})", least(&timing.update))?;
         say!("  the cost alone       {forward:8.1} ms   (an update takes {:.2} times as long)", update / forward)?;
         say!("  bare equation        {:8.2} million steps per second", timing.steps_per_second / 1e6)?;

@@ -250,6 +250,11 @@ impl Trainer {
         self.shards.iter().map(|shard| shard.seconds)
     }
 
+    /// How many agents each shard of this rank had in the last update, and how many instances.
+    pub fn shard_sizes(&self) -> impl Iterator<Item = [usize; 2]> {
+        self.shards.iter().map(|shard| [shard.rollout.batch.agents, shard.rollout.batch.size])
+    }
+
     /// Calls `f` once on each of the run's threads.
     pub fn each_thread<T: Send>(&self, f: impl Fn() -> T + Sync) -> Vec<T> {
         self.threads.broadcast(f)
