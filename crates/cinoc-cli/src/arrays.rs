@@ -1,5 +1,6 @@
 //! Fields from NumPy files, and episodes into them.
 
+use crate::out::unwritten;
 use crate::picture;
 use anyhow::{Context, Result, bail};
 use cinoc::export::Trial;
@@ -109,13 +110,13 @@ struct Archive<'a> {
 
 impl<'a> Archive<'a> {
     fn new(path: &'a Path) -> Result<Self> {
-        let file = File::create(path).with_context(|| format!("{} cannot be written", path.display()))?;
+        let file = File::create(path).with_context(|| unwritten(path))?;
         Ok(Self { path, file: ZipWriter::new(BufWriter::new(file)) })
     }
 
     /// Adds an array.
     fn array(&mut self, name: &str, shape: &[usize], values: impl IntoIterator<Item = f64>) -> Result<()> {
-        let place = || format!("{} cannot be written", self.path.display());
+        let place = || unwritten(self.path);
         let stored = SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored).large_file(true);
         let shape: Vec<u64> = shape.iter().map(|&n| n as u64).collect();
         self.file.start_file(npyz::npz::file_name_from_array_name(name), stored).with_context(place)?;
@@ -126,7 +127,7 @@ impl<'a> Archive<'a> {
     }
 
     fn finish(self) -> Result<()> {
-        self.file.finish().map(drop).with_context(|| format!("{} cannot be written", self.path.display()))
+        self.file.finish().map(drop).with_context(|| unwritten(self.path))
     }
 }
 
