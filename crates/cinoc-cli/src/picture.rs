@@ -103,7 +103,8 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("x.png");
         std::fs::write(&path, bytes).expect("written");
-        Picture::read(&path).map_or_else(|error| format!("{error:#}"), |picture| format!("{} × {}", picture.width, picture.height))
+        Picture::read(&path)
+            .map_or_else(|error| format!("{error:#}"), |picture| format!("{} × {}", picture.width, picture.height))
     }
 
     /// Seventy bytes once took 800 MB, for 8192 × 8192 pixels that they said to hold.
