@@ -65,6 +65,10 @@ impl Picture {
         if reader.info().raw_bytes() as u64 > UNPACKED * length {
             bail!("it is damaged: {length} bytes cannot hold {width} × {height} pixels; save it again");
         }
+        // The decoder takes it for granted.
+        if reader.info().palette.as_ref().is_some_and(|palette| palette.is_empty() || palette.len() % 3 != 0) {
+            bail!("it is damaged: its palette is no list of colours; save it again");
+        }
         memory::afford(&format!("the picture {}", path.display()), reader.output_buffer_size() as f64)?;
         let mut bytes = vec![0; reader.output_buffer_size()];
         // The first picture of an animation may be smaller than the file says.

@@ -15,8 +15,14 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// Opens or makes the file of a command, and gives the lines it holds already behind its header. It is refused if it was made with another header.
-    pub fn open(path: &Path, header: &Value, command: &'static str) -> Result<(Self, Vec<Value>)> {
+    /// Opens or makes the file of a command, and gives what `read` makes of the lines it holds already behind its header. It is refused if it was made
+    /// with another header, or if a line cannot be read; then it is not touched.
+    pub fn open<T>(
+        path: &Path,
+        header: &Value,
+        command: &'static str,
+        read: impl Fn(Value) -> serde_json::Result<T>,
+    ) -> Result<(Self, Vec<T>)> {
         let reading = || format!("{} cannot be opened; check that its folder exists and can be written", path.display());
         let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path).with_context(reading)?;
         let mut lines = Self { path: path.to_owned(), file, command };
@@ -31,21 +37,20 @@ impl Lines {
         lines.file.read_to_string(&mut text).map_err(|error| lines.strange(&error.to_string()))?;
         // A line that was being written when the program was killed is written again.
         let whole = text.rfind('\n').map_or(0, |end| end + 1);
-        let mut values = Vec::new();
-        for line in text[..whole].lines() {
-            values.push(serde_json::from_str(line).map_err(|error| lines.strange(&error.to_string()))?);
+        let mut values = text[..whole].lines().map(|line| serde_json::from_str::<Value>(line));
+        match values.next() {
+            Some(first) => lines.refuse_other(&first.map_err(|error| lines.strange(&error.to_string()))?, header)?,
+            None if !text.is_empty() => return Err(lines.strange("it has no whole line")),
+            None => {}
         }
-        match values.is_empty() {
-            false => lines.refuse_other(&values.remove(0), header)?,
-            true if !text.is_empty() => return Err(lines.strange("it has no whole line")),
-            true => {}
-        }
+        let found = values.map(|value| value.and_then(&read)).collect::<Result<_, _>>();
+        let found = found.map_err(|error| lines.strange(&error.to_string()))?;
         lines.file.set_len(whole as u64)?;
         lines.file.seek(SeekFrom::End(0))?;
         if whole == 0 {
             lines.write(header)?;
         }
-        Ok((lines, values))
+        Ok((lines, found))
     }
 
     /// Writes a line, on the disk before this returns.
