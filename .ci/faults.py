@@ -66,7 +66,7 @@ def refused(*arguments, **environment):
     """Ends with one sentence, which says what to do."""
     done = call(*arguments, **environment)
     text = done.stderr.strip()
-    said = [line for line in text.splitlines() if line.startswith("cinoc: ")]
+    said = [line for line in text.splitlines() if line.startswith(f"{CINOC.name}: ")]
     if done.returncode != 1 or len(said) != 1 or not re.search("; |\\?", said[0]):
         raise Wrong(f"{' '.join(map(str, arguments))}: status {done.returncode}, no sentence: {text!r}")
     return said[0]

@@ -66,7 +66,7 @@ impl Picture {
             bail!("it is damaged: {length} bytes cannot hold {width} × {height} pixels; save it again");
         }
         // The decoder takes it for granted.
-        if reader.info().palette.as_ref().is_some_and(|palette| palette.is_empty() || palette.len() % 3 != 0) {
+        if reader.info().palette.as_ref().is_some_and(|palette| palette.len() % 3 != 0 || !(3..=768).contains(&palette.len())) {
             bail!("it is damaged: its palette is no list of colours; save it again");
         }
         memory::afford(&format!("the picture {}", path.display()), reader.output_buffer_size() as f64)?;
@@ -101,6 +101,28 @@ mod tests {
         sum.update(&bytes[12..29]);
         bytes[29..33].copy_from_slice(&sum.sum().to_be_bytes());
         bytes
+    }
+
+    /// A picture of one pixel of the first colour of a palette.
+    fn indexed(palette: &[u8]) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        let mut encoder = png::Encoder::new(&mut bytes, 1, 1);
+        encoder.set_color(png::ColorType::Indexed);
+        encoder.set_palette(palette.to_vec());
+        encoder.write_header().and_then(|mut writer| writer.write_image_data(&[0])).expect("a picture");
+        bytes
+    }
+
+    /// The decoder panics where a palette is no list of at most 256 colours.
+    #[test]
+    fn palettes_are_lists_of_colours() {
+        for colours in [3, 6, 768] {
+            assert_eq!(answer(&indexed(&vec![9; colours])), "1 × 1", "{colours}");
+        }
+        for wrong in [0, 1, 2, 4, 5, 767, 771, 3000] {
+            let text = answer(&indexed(&vec![9; wrong]));
+            assert!(text.contains("; save it again"), "{wrong}: {text}");
+        }
     }
 
     fn answer(bytes: &[u8]) -> String {

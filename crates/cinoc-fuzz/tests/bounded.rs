@@ -4,7 +4,7 @@ use cinoc_fuzz::target::all;
 use cinoc_fuzz::watch::watch;
 
 /// Inputs for all targets together.
-const COUNT: u64 = 20_000;
+const COUNT: u64 = 50_000;
 
 fn bounded(name: &str) {
     let (target, share) = all().into_iter().find(|(target, _)| target.name() == name).expect("a target");

@@ -90,3 +90,35 @@ impl Lines {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    /// A table once lost its torn last line and was refused after that.
+    #[test]
+    fn a_file_that_is_refused_is_not_touched() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("x.jsonl");
+        let open = || Lines::open(&path, &json!({"a": 1}), "study", serde_json::from_value::<u8>).map(|(_, found)| found);
+        for (text, expected) in [
+            ("{\"a\":1}\n7\n8\n9", Some(vec![7, 8])),
+            ("{\"a\":1}\n", Some(vec![])),
+            ("", Some(vec![])),
+            ("{\"a\":1}\n700\n8", None),
+            ("{\"a\":2}\n7\n8", None),
+            ("{\"a\":1}\n7\n}\n8", None),
+            ("{\"a\":1", None),
+        ] {
+            std::fs::write(&path, text).expect("written");
+            let found = open().ok();
+            let now = std::fs::read_to_string(&path).expect("a file");
+            assert_eq!(found, expected, "{text:?}");
+            match found {
+                None => assert_eq!(now, text),
+                Some(_) => assert!(now.ends_with('\n') && text.starts_with(&now) || text.is_empty(), "{text:?} became {now:?}"),
+            }
+        }
+    }
+}
