@@ -140,7 +140,7 @@ mod tests {
         std::fs::write(folder.join(METRICS), csv).expect("written");
         let events = file_name(now() + 1e6);
         std::fs::write(folder.join(&events), "cut").expect("written");
-        (folder, Curves { metrics_bytes: 19, events, events_bytes: 100 })
+        (folder, Curves { metrics_bytes: 20, events, events_bytes: 100 })
     }
 
     #[test]
