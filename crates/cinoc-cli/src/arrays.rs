@@ -5,7 +5,7 @@ use crate::picture;
 use anyhow::{Context, Result, bail};
 use cinoc::export::Trial;
 use cinoc::trace::Trace;
-use cinoc::{Problem, Real, memory};
+use cinoc::{Problem, Real, memory, shortened};
 use npyz::WriterBuilder;
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
@@ -38,7 +38,8 @@ pub fn fields(path: &Path, problem: &Problem) -> Result<Vec<Vec<Real>>> {
     };
     let fits = shape == nodes || (shape.len() == nodes.len() + 1 && shape[1..] == nodes && shape[0] > 0);
     if !fits {
-        bail!("{}: its shape is {shape:?}; {} needs {nodes:?}, or several of these along a first axis", place(), problem.name);
+        let shape = shortened(&format!("{shape:?}"));
+        bail!("{}: its shape is {shape}; {} needs {nodes:?}, or several of these along a first axis", place(), problem.name);
     }
     if fortran {
         bail!("{}: it is in Fortran order; save it with numpy.ascontiguousarray", place());
@@ -48,7 +49,7 @@ pub fn fields(path: &Path, problem: &Problem) -> Result<Vec<Vec<Real>>> {
         ">f4" => (true, 4),
         "<f8" => (false, 8),
         ">f8" => (true, 8),
-        other => bail!("{}: its numbers are {other}; save them as float32 or float64", place()),
+        other => bail!("{}: its numbers are {}; save them as float32 or float64", place(), shortened(other)),
     };
     let count = shape.iter().try_fold(1u64, |count, n| count.checked_mul(*n));
     if count.and_then(|count| count.checked_mul(width)?.checked_add(size)) != Some(length) {

@@ -221,7 +221,7 @@ impl Error {
 }
 
 /// What a user or a file gave, in a sentence: its beginning will do, without line ends and other characters that control a terminal.
-pub(crate) fn shortened(text: &str) -> String {
+pub fn shortened(text: &str) -> String {
     const MOST: usize = 300;
     let mut short: String = text.chars().take(MOST).map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
     if text.chars().nth(MOST).is_some() {

@@ -1,6 +1,7 @@
 //! A file of JSON lines that can be continued: what was asked for, then what was found, a line each.
 
 use anyhow::{Context, Result, anyhow, bail};
+use cinoc::shortened;
 use serde_json::Value;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -61,7 +62,7 @@ impl Lines {
 
     /// The file holds something that the command did not write.
     pub fn strange(&self, why: &str) -> anyhow::Error {
-        anyhow!("{} is not a file of `{}` ({why}); give another name with -o", self.path.display(), self.command)
+        anyhow!("{} is not a file of `{}` ({}); give another name with -o", self.path.display(), self.command, shortened(why))
     }
 
     /// Refuses to mix what was made with different settings.
@@ -72,7 +73,7 @@ impl Lines {
         for (key, asked) in new {
             let Some(was) = old.get(key) else { return Err(self.strange(&format!("its first line has no {key:?}"))) };
             if was != asked {
-                let name = self.path.display();
+                let (name, was) = (self.path.display(), shortened(&was.to_string()));
                 match key.as_str() {
                     "settings" => bail!(
                         "{name} was made with other settings of the problem; repeat its --set, or give another name with -o"
@@ -110,9 +111,10 @@ mod tests {
             ("{\"a\":2}\n7\n8", None),
             ("{\"a\":1}\n7\n}\n8", None),
             ("{\"a\":1", None),
+            ("{\"a\":1}\n\"two\\nlines\"\n", None),
         ] {
             std::fs::write(&path, text).expect("written");
-            let found = open().ok();
+            let found = open().map_err(|error| assert!(!error.to_string().contains('\n'), "{error}")).ok();
             let now = std::fs::read_to_string(&path).expect("a file");
             assert_eq!(found, expected, "{text:?}");
             match found {
