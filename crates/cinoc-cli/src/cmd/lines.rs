@@ -38,7 +38,7 @@ impl Lines {
         lines.file.read_to_string(&mut text).map_err(|error| lines.strange(&error.to_string()))?;
         // A line that was being written when the program was killed is written again.
         let whole = text.rfind('\n').map_or(0, |end| end + 1);
-        let mut values = text[..whole].lines().map(|line| serde_json::from_str::<Value>(line));
+        let mut values = text[..whole].lines().map(serde_json::from_str::<Value>);
         match values.next() {
             Some(first) => lines.refuse_other(&first.map_err(|error| lines.strange(&error.to_string()))?, header)?,
             None if !text.is_empty() => return Err(lines.strange("it has no whole line")),
