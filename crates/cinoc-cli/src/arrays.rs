@@ -211,7 +211,7 @@ pub fn vectors(path: &Path, trial: &Trial, limits: &[Real]) -> Result<()> {
 mod tests {
     use super::*;
 
-    /// What was still in a buffer was lost without a word, and what was not was complained of twice.
+    /// A full disk was complained of twice, and nobody asked whether what was still in a buffer got there.
     #[cfg(target_os = "linux")]
     #[test]
     fn a_full_disk_is_told_of_once() {

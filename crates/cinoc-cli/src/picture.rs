@@ -133,7 +133,7 @@ mod tests {
             .map_or_else(|error| format!("{error:#}"), |picture| format!("{} × {}", picture.width, picture.height))
     }
 
-    /// Seventy bytes once took 800 MB, for 8192 × 8192 pixels that they said to hold.
+    /// Seventy bytes once took 67 MB, for 8192 × 8192 pixels that they said to hold.
     #[test]
     fn no_memory_is_taken_for_pixels_that_are_not_there() {
         assert_eq!(answer(&forged(1, 1)), "1 × 1");
