@@ -43,7 +43,7 @@ Each folder holds the settings (`config.toml`), the metrics of every update (`me
 
 Training times are of a machine busy with other work.
 
-`optimum/` belongs to [docs/optimum.md](../docs/optimum.md), `speed/` and `scaling/` to [docs/speed.md](../docs/speed.md), `scale/large_ticks.jsonl`, `scale/growth.jsonl` and `scale/scores.jsonl` to [docs/large_fields.md](../docs/large_fields.md), `studies/` to [docs/studies.md](../docs/studies.md), `certificate/` to [docs/certificate.md](../docs/certificate.md), `baselines/` to [baselines/](../baselines/README.md).
+`optimum/` belongs to [docs/optimum.md](../docs/optimum.md), `speed/` and `scaling/` to [docs/speed.md](../docs/speed.md), `scale/large_ticks.jsonl`, `scale/growth.jsonl` and `scale/scores.jsonl` to [docs/large_fields.md](../docs/large_fields.md), `studies/` to [docs/studies.md](../docs/studies.md), `certificate/` to [docs/certificate.md](../docs/certificate.md), `hardening/` to [docs/hardening.md](../docs/hardening.md), `baselines/` to [baselines/](../baselines/README.md).
 """
 
 

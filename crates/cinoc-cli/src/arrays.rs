@@ -1,13 +1,14 @@
 //! Fields from NumPy files, and episodes into them.
 
+use crate::out::unwritten;
 use crate::picture;
 use anyhow::{Context, Result, bail};
 use cinoc::export::Trial;
 use cinoc::trace::Trace;
-use cinoc::{Problem, Real, memory};
+use cinoc::{Problem, Real, memory, shortened};
 use npyz::WriterBuilder;
 use std::fs::File;
-use std::io::{BufWriter, Read, Seek, SeekFrom};
+use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
@@ -31,13 +32,14 @@ pub fn fields(path: &Path, problem: &Problem) -> Result<Vec<Vec<Real>>> {
         bail!("{}: it is larger than 2 GB; give fewer fields", place());
     }
     let mut start = Vec::new();
-    file.by_ref().take(HEADER).read_to_end(&mut start).with_context(place)?;
+    Read::by_ref(&mut file).take(HEADER).read_to_end(&mut start).with_context(place)?;
     let Some(Header { descr, fortran, shape, size }) = Header::of(&start) else {
         bail!("{}: it is not a .npy file; save it with numpy.save", place());
     };
     let fits = shape == nodes || (shape.len() == nodes.len() + 1 && shape[1..] == nodes && shape[0] > 0);
     if !fits {
-        bail!("{}: its shape is {shape:?}; {} needs {nodes:?}, or several of these along a first axis", place(), problem.name);
+        let shape = shortened(&format!("{shape:?}"));
+        bail!("{}: its shape is {shape}; {} needs {nodes:?}, or several of these along a first axis", place(), problem.name);
     }
     if fortran {
         bail!("{}: it is in Fortran order; save it with numpy.ascontiguousarray", place());
@@ -47,7 +49,7 @@ pub fn fields(path: &Path, problem: &Problem) -> Result<Vec<Vec<Real>>> {
         ">f4" => (true, 4),
         "<f8" => (false, 8),
         ">f8" => (true, 8),
-        other => bail!("{}: its numbers are {other}; save them as float32 or float64", place()),
+        other => bail!("{}: its numbers are {}; save them as float32 or float64", place(), shortened(other)),
     };
     let count = shape.iter().try_fold(1u64, |count, n| count.checked_mul(*n));
     if count.and_then(|count| count.checked_mul(width)?.checked_add(size)) != Some(length) {
@@ -104,18 +106,55 @@ impl<'a> Header<'a> {
 /// A `.npz` file while it is written.
 struct Archive<'a> {
     path: &'a Path,
-    file: ZipWriter<BufWriter<File>>,
+    file: ZipWriter<Patient>,
+}
+
+/// A file that remembers the first failure and takes all else: whoever is told of a full disk in the middle of an archive would try to end it all the
+/// same, and complain to the terminal.
+struct Patient {
+    file: BufWriter<File>,
+    failure: Option<io::Error>,
+}
+
+impl Patient {
+    fn attempt<T: Default>(&mut self, work: impl FnOnce(&mut BufWriter<File>) -> io::Result<T>) -> T {
+        if self.failure.is_some() {
+            return T::default();
+        }
+        work(&mut self.file).unwrap_or_else(|error| {
+            self.failure = Some(error);
+            T::default()
+        })
+    }
+}
+
+impl Write for Patient {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.attempt(|file| file.write_all(bytes));
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.attempt(Write::flush);
+        Ok(())
+    }
+}
+
+impl Seek for Patient {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        Ok(self.attempt(|file| file.seek(to)))
+    }
 }
 
 impl<'a> Archive<'a> {
     fn new(path: &'a Path) -> Result<Self> {
-        let file = File::create(path).with_context(|| format!("{} cannot be written", path.display()))?;
-        Ok(Self { path, file: ZipWriter::new(BufWriter::new(file)) })
+        let file = File::create(path).with_context(|| unwritten(path))?;
+        Ok(Self { path, file: ZipWriter::new(Patient { file: BufWriter::new(file), failure: None }) })
     }
 
     /// Adds an array.
     fn array(&mut self, name: &str, shape: &[usize], values: impl IntoIterator<Item = f64>) -> Result<()> {
-        let place = || format!("{} cannot be written", self.path.display());
+        let place = || unwritten(self.path);
         let stored = SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored).large_file(true);
         let shape: Vec<u64> = shape.iter().map(|&n| n as u64).collect();
         self.file.start_file(npyz::npz::file_name_from_array_name(name), stored).with_context(place)?;
@@ -126,7 +165,10 @@ impl<'a> Archive<'a> {
     }
 
     fn finish(self) -> Result<()> {
-        self.file.finish().map(drop).with_context(|| format!("{} cannot be written", self.path.display()))
+        let place = || unwritten(self.path);
+        let mut file = self.file.finish().with_context(place)?;
+        file.flush().with_context(place)?;
+        file.failure.map_or(Ok(()), Err).with_context(place)
     }
 }
 
@@ -168,6 +210,18 @@ pub fn vectors(path: &Path, trial: &Trial, limits: &[Real]) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A full disk was complained of twice, and nobody asked whether what was still in a buffer got there.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_full_disk_is_told_of_once() {
+        for count in [1, 100_000] {
+            let mut archive = Archive::new(Path::new("/dev/full")).expect("it can be opened");
+            archive.array("x", &[count], (0..count).map(|i| i as f64)).expect("told of at the end");
+            let text = format!("{:#}", archive.finish().expect_err("it is full"));
+            assert!(text.starts_with("/dev/full cannot be written; make room") && text.contains("space"), "{text}");
+        }
+    }
 
     #[test]
     fn headers_as_numpy_writes_them_are_understood() {

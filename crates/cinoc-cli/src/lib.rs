@@ -18,6 +18,14 @@ mod picture;
 mod ranks;
 mod stop;
 
+/// What reads files, for the crate that feeds it damaged ones. Not an interface: it changes as it likes.
+#[doc(hidden)]
+pub mod readers {
+    pub use crate::arrays::fields;
+    pub use crate::cmd::optimum::file::Results;
+    pub use crate::cmd::study::table::Table;
+}
+
 use anyhow::Result;
 use cinoc::Registry;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};

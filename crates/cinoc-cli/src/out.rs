@@ -52,6 +52,11 @@ pub fn line(text: fmt::Arguments) -> Result<()> {
     })
 }
 
+/// That a file cannot be written, and what to do; the cause follows.
+pub fn unwritten(path: &Path) -> String {
+    format!("{} cannot be written; make room, or check that its folder exists and can be written", path.display())
+}
+
 /// What `note!` does.
 pub fn error_line(text: fmt::Arguments) {
     if ranks::first() {

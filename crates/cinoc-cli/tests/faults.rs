@@ -93,6 +93,7 @@ fn sizes_and_settings_that_are_refused() {
         "eval heat1d --start /dev/null",
         "eval heat1d --start /",
         "eval /dev/null",
+        "eval /dev/zero",
         "eval /",
         "eval nonsense",
         "show heat1d --before 18446744073709551615",

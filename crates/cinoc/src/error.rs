@@ -220,11 +220,25 @@ impl Error {
     }
 }
 
-/// What a user gave, in a sentence: its beginning will do.
-pub(crate) fn shortened(text: &str) -> String {
+/// What a user or a file gave, in a sentence: its beginning will do, without line ends and other characters that control a terminal.
+pub fn shortened(text: &str) -> String {
     const MOST: usize = 300;
-    match text.char_indices().nth(MOST) {
-        Some((at, _)) => format!("{}…", &text[..at]),
-        None => text.into(),
+    let mut short: String = text.chars().take(MOST).map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
+    if text.chars().nth(MOST).is_some() {
+        short.push('…');
+    }
+    short
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The facts of a forged model once broke its error into two lines.
+    #[test]
+    fn a_sentence_stays_one_line() {
+        assert_eq!(shortened("a\0\n\x1b[31mb"), "a\u{fffd}\u{fffd}\u{fffd}[31mb");
+        assert_eq!(shortened(&"é".repeat(300)), "é".repeat(300));
+        assert_eq!(shortened(&"é".repeat(301)), "é".repeat(300) + "…");
     }
 }

@@ -57,7 +57,7 @@ mod vector;
 pub use cinoc_pde as pde;
 pub use cinoc_tape as tape;
 pub use cinoc_tape::Real;
-pub use error::Error;
+pub use error::{Error, shortened};
 pub use problem::Problem;
 pub use registry::Registry;
 pub use settings::Config;

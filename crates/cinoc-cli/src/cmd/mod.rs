@@ -18,6 +18,7 @@ pub mod verify;
 
 use crate::arrays;
 use anyhow::{Result, bail};
+use cinoc::disk::read_text;
 use cinoc::evaluate::Request;
 use cinoc::place::Places;
 use cinoc::problem::Preset;
@@ -59,7 +60,7 @@ impl Settings {
             PresetName::Paper => Preset::Paper,
         };
         if name.ends_with(".toml") {
-            let text = std::fs::read_to_string(&name).map_err(cinoc::Error::file(Path::new(&name)))?;
+            let text = read_text(Path::new(&name))?;
             changes = Overlay::from_toml(&text, &name)?;
             let Some(problem) = changes.take("problem") else {
                 let example = registry.problems().next().unwrap_or_default();

@@ -1,6 +1,6 @@
 //! `cinoc optimum`
 
-mod file;
+pub mod file;
 mod gap;
 mod report;
 mod screen;

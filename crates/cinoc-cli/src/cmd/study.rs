@@ -3,12 +3,12 @@
 mod jobs;
 mod report;
 mod screen;
-mod table;
+pub mod table;
 
 use super::{Settings, data};
 use crate::cmd::PresetName;
 use crate::cmd::train::Stopped;
-use crate::out::{program, say};
+use crate::out::{program, say, unwritten};
 use crate::{library, ranks, stop};
 use anyhow::{Context, Result, bail};
 use cinoc::random::Use;
@@ -78,7 +78,7 @@ impl Args {
         }
         let threads = ranks::threads(self.threads)?;
         if threads.ranks().first() {
-            std::fs::create_dir_all(&self.out).with_context(|| format!("{} cannot be made", self.out.display()))?;
+            std::fs::create_dir_all(&self.out).with_context(|| unwritten(&self.out))?;
         }
         let path = self.out.join(format!("{name}-{problem}.jsonl"));
         let table = Table::open(&path, &self.header(study, &models, &config, &cases), threads.ranks())?;

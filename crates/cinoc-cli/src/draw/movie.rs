@@ -2,6 +2,7 @@
 
 use super::colour::{self, Scale, blend};
 use super::raster::Raster;
+use crate::out::unwritten;
 use anyhow::{Context, Result};
 use plotters::prelude::{BitMapBackend, DrawingBackend};
 use plotters::style::RGBColor;
@@ -29,7 +30,7 @@ pub struct Movie<'a> {
 /// Writes an animation with `save`, which is told how many frames it may have.
 pub fn save_within_limit(path: &Path, save: impl Fn(usize) -> Result<()>) -> Result<()> {
     save(FRAMES)?;
-    let bytes = std::fs::metadata(path).with_context(|| format!("cannot read {}", path.display()))?.len();
+    let bytes = std::fs::metadata(path).with_context(|| unwritten(path))?.len();
     if bytes <= MOST_BYTES {
         return Ok(());
     }
@@ -47,8 +48,7 @@ pub fn ticks(last: usize, frames: usize) -> Vec<usize> {
 impl<'a> Movie<'a> {
     /// Opens the file of an animation of about so many `frames`; `scale` is that of the fields, if there will be any.
     pub fn create(path: &'a Path, size: (u32, u32), frames: usize, scale: Option<Scale>) -> Result<Self> {
-        let file = BitMapBackend::gif(path, size, DURATION / frames as u32)
-            .with_context(|| format!("cannot write {}", path.display()))?;
+        let file = BitMapBackend::gif(path, size, DURATION / frames as u32).with_context(|| unwritten(path))?;
         let mut palette = Vec::new();
         let inks = [colour::BLACK, colour::CONTROLLED, colour::EFFORT];
         for (ink, shades) in inks.into_iter().zip([48, 24, 12]) {
@@ -77,7 +77,7 @@ impl<'a> Movie<'a> {
         self.file
             .blit_bitmap((0, 0), frame.size, &pixels)
             .and_then(|()| self.file.present())
-            .with_context(|| format!("cannot write {}", self.path.display()))
+            .with_context(|| unwritten(self.path))
     }
 }
 

@@ -3,6 +3,7 @@
 use super::colour::Scale;
 use super::font;
 use super::surface::{Align, Frame, Label, Point, Surface};
+use crate::out::unwritten;
 use anyhow::{Context, Result};
 use plotters::prelude::{BitMapBackend, DrawingBackend};
 use plotters::style::{Color, RGBAColor};
@@ -29,9 +30,7 @@ impl Raster {
     /// Writes the bitmap as a PNG file.
     pub fn save(&self, path: &Path) -> Result<()> {
         let mut file = BitMapBackend::new(path, self.size);
-        file.blit_bitmap((0, 0), self.size, &self.pixels)
-            .and_then(|()| file.present())
-            .with_context(|| format!("cannot write {}", path.display()))
+        file.blit_bitmap((0, 0), self.size, &self.pixels).and_then(|()| file.present()).with_context(|| unwritten(path))
     }
 
     fn paint(&mut self, x: i32, y: i32, ink: RGBAColor, coverage: f32) {

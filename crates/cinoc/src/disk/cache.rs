@@ -2,7 +2,7 @@
 
 use super::write_whole;
 use crate::Real;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Changes whenever the same text would stand for other numbers.
 const FORMAT: &str = "cinoc cache 1";
@@ -23,13 +23,18 @@ pub fn numbers(key: &str, count: usize, make: impl FnOnce() -> Vec<Real>) -> Vec
         // A browser has no disk.
         return make();
     }
+    numbers_in(&folder(), key, count, make)
+}
+
+/// The same with a folder of one's own.
+pub fn numbers_in(folder: &Path, key: &str, count: usize, make: impl FnOnce() -> Vec<Real>) -> Vec<Real> {
     let key = format!("{FORMAT}, {} bits: {key}", 8 * size_of::<Real>());
-    let path = folder().join(format!("{:016x}.states", hash(key.as_bytes())));
+    let path = folder.join(format!("{:016x}.states", hash(key.as_bytes())));
     if let Some(found) = std::fs::read(&path).ok().and_then(|bytes| decode(&bytes, &key, count)) {
         return found;
     }
     let made = make();
-    if std::fs::create_dir_all(folder()).is_ok() {
+    if std::fs::create_dir_all(folder).is_ok() {
         let _ = write_whole(&path, &encode(&made, &key));
     }
     made

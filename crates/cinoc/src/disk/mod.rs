@@ -3,12 +3,35 @@
 pub mod cache;
 pub mod protobuf;
 
-use crate::Error;
+use crate::{Error, memory};
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
+
+/// The most bytes of a pipe or a device, which may have no end. Files may be as large as there is memory for them.
+const ENDLESS: u64 = 1 << 28;
+
+/// Reads a whole file.
+pub fn read(path: &Path) -> Result<Vec<u8>, Error> {
+    let file = File::open(path).map_err(Error::file(path))?;
+    let about = file.metadata().map_err(Error::file(path))?;
+    let (length, most) = if about.is_file() { (about.len(), u64::MAX) } else { (0, ENDLESS) };
+    memory::afford(&format!("reading {}", path.display()), length as f64)?;
+    let mut bytes = Vec::with_capacity(length as usize);
+    file.take(most).read_to_end(&mut bytes).map_err(Error::file(path))?;
+    if bytes.len() as u64 >= most {
+        return Err(Error::file(path)(io::Error::new(ErrorKind::InvalidInput, "it does not end")));
+    }
+    Ok(bytes)
+}
+
+/// Reads a file of text.
+pub fn read_text(path: &Path) -> Result<String, Error> {
+    let not_text = |_| Error::file(path)(io::Error::new(ErrorKind::InvalidData, "it is not text in UTF-8"));
+    String::from_utf8(read(path)?).map_err(not_text)
+}
 
 /// Writes a file whole or not at all: a kill in the middle or a full disk leaves the old one.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), Error> {
@@ -61,6 +84,18 @@ fn sync_folder(path: &Path) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Reading a device once went on until the memory was full.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn what_does_not_end_is_refused() {
+        let error = read(Path::new("/dev/zero")).expect_err("it has no end").to_string();
+        assert!(error.contains("it does not end; check"), "{error}");
+        assert_eq!(read(Path::new("/dev/null")).expect("nothing"), b"");
+        let error = read_text(Path::new("/proc/self/exe")).expect_err("a program").to_string();
+        assert!(error.contains("not text in UTF-8; check"), "{error}");
+        assert!(read(Path::new("/")).is_err() && read(Path::new("/nowhere")).is_err());
+    }
 
     #[test]
     fn no_other_file_is_touched() {

@@ -2,7 +2,7 @@
 
 use super::checkpoint::Curves;
 use super::folder::METRICS;
-use super::tensorboard::{EventWriter, is_file_name};
+use super::tensorboard::{EventWriter, is_file_name, seconds};
 use crate::Error;
 use crate::train::Progress;
 use std::fs::{File, OpenOptions};
@@ -58,34 +58,31 @@ impl Metrics {
             _ => {
                 notices
                     .push(format!("the event file of {} was lost or cut short; a new one goes on from here", folder.display()));
-                new_events(folder, now()).map_err(Error::file(folder))?
+                // Behind the old one in the order of names, also where the clock was set back: TensorBoard reads them in that order.
+                let after = seconds(&curves.events).map_or(0.0, |old| old + 1.0);
+                new_events(folder, now().max(after)).map_err(Error::file(folder))?
             }
         };
         let mut metrics = Self::new(path, csv, events, terms);
-        let (kept, torn) = metrics.cut(curves.metrics_bytes).map_err(Error::file(&metrics.path))?;
+        let kept = metrics.cut(curves.metrics_bytes).map_err(Error::file(&metrics.path))?;
         if kept < curves.metrics_bytes {
             notices.push(format!("{} was cut short; the lost lines are missing from it", metrics.path.display()));
         }
         metrics.bytes = kept;
         if kept == 0 {
             metrics.header()?;
-        } else if torn {
-            metrics.line("\n")?;
         }
         Ok((metrics, notices))
     }
 
-    /// Cuts the CSV to at most `bytes`; says how long it is then and whether it ends within a line.
-    fn cut(&mut self, bytes: u64) -> io::Result<(u64, bool)> {
-        let file = self.csv.get_mut();
-        let kept = file.metadata()?.len().min(bytes);
-        file.set_len(kept)?;
-        let mut last = [b'\n'];
-        if kept > 0 {
-            file.seek(SeekFrom::Start(kept - 1))?;
-            file.read_exact(&mut last)?;
-        }
-        Ok((kept, last != [b'\n']))
+    /// Cuts the CSV to at most `bytes`, and to whole lines: half a line is no point of a curve, and programs stumble over it. Says how long it is then.
+    fn cut(&mut self, bytes: u64) -> io::Result<u64> {
+        let (file, mut text) = (self.csv.get_mut(), Vec::new());
+        Read::by_ref(file).take(bytes).read_to_end(&mut text)?;
+        let whole = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end as u64 + 1);
+        file.set_len(whole)?;
+        file.seek(SeekFrom::Start(whole))?;
+        Ok(whole)
     }
 
     fn line(&mut self, text: &str) -> Result<(), Error> {
@@ -127,5 +124,52 @@ fn new_events(folder: &Path, mut wall: f64) -> io::Result<EventWriter> {
             Err(error) if error.kind() == ErrorKind::AlreadyExists => wall += 1.0,
             done => return done,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::tensorboard::file_name;
+
+    /// A folder with curves that a run has left: three lines, and an event file of a clock that was ahead of ours.
+    fn left(name: &str, csv: &[u8]) -> (PathBuf, Curves) {
+        let folder = std::env::temp_dir().join(format!("cinoc-metrics-{name}-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&folder);
+        std::fs::create_dir(&folder).expect("a folder");
+        std::fs::write(folder.join(METRICS), csv).expect("written");
+        let events = file_name(now() + 1e6);
+        std::fs::write(folder.join(&events), "cut").expect("written");
+        (folder, Curves { metrics_bytes: 20, events, events_bytes: 100 })
+    }
+
+    #[test]
+    fn nothing_is_lost_but_the_line_that_was_cut() {
+        let whole = b"update,cost\n1,2\n3,4\n";
+        for length in 0..=whole.len() {
+            let (folder, curves) = left("cut", &whole[..length]);
+            let (mut metrics, notices) = Metrics::reopen(&folder, &["cost"], &curves).expect("it goes on");
+            metrics.line("5,6\n").expect("a line");
+            metrics.flush().expect("flushed");
+            let found = std::fs::read(folder.join(METRICS)).expect("metrics");
+            let kept = whole[..length].iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+            let header: &[u8] = if kept == 0 { b"update,cost,cost,gradient,rate,validation\n" } else { b"" };
+            assert_eq!(found, [&whole[..kept], header, b"5,6\n"].concat(), "cut to {length} bytes");
+            assert_eq!(notices.len(), 1 + usize::from(length < whole.len()), "{notices:?}");
+            std::fs::remove_dir_all(folder).expect("removed");
+        }
+    }
+
+    /// TensorBoard reads event files in the order of their names: a clock that was set back put the end before the beginning.
+    #[test]
+    fn a_new_event_file_comes_behind_the_old_one() {
+        let (folder, curves) = left("clock", b"");
+        let (metrics, _) = Metrics::reopen(&folder, &[], &curves).expect("it goes on");
+        let new = metrics.events.path().file_name().and_then(|name| name.to_str()).expect("a name").to_owned();
+        assert!(new > curves.events, "{new} after {}", curves.events);
+        // A name that no clock gives is left alone.
+        let far = Curves { events: format!("events.out.tfevents.{}.cinoc", u64::MAX), ..curves };
+        assert!(Metrics::reopen(&folder, &[], &far).is_ok());
+        std::fs::remove_dir_all(folder).expect("removed");
     }
 }

@@ -2,6 +2,7 @@
 
 use super::folder::MODEL;
 use super::sealed::{self, Facts, Sealed, Tensor};
+use crate::disk::read;
 use crate::policy::Policy;
 use crate::settings::Overlay;
 use crate::{Config, Error, Problem, Real, Registry};
@@ -76,8 +77,7 @@ impl Model {
         if path.join(super::folder::CHECKPOINT).exists() && !file.exists() {
             return Err(Error::NoModel { path: path.to_owned() });
         }
-        let bytes = std::fs::read(&file).map_err(Error::file(&file))?;
-        Self::from_bytes(registry, &bytes, &file)
+        Self::from_bytes(registry, &read(&file)?, &file)
     }
 
     /// Reads a model from memory; `place` names it in errors.

@@ -3,7 +3,7 @@
 use super::checkpoint::{Checkpoint, Curves};
 use super::folder::{CHECKPOINT, CONFIG, Folder};
 use super::{Files, Metrics, Origin, Run, changes};
-use crate::disk::write_whole;
+use crate::disk::{read, write_whole};
 use crate::threads::Threads;
 use crate::train::Trainer;
 use crate::{Config, Error, Registry};
@@ -25,7 +25,7 @@ impl Saved {
     pub fn open(registry: &Registry, folder: &Path, threads: Threads) -> Result<Self, Error> {
         let (path, ranks) = (folder.join(CHECKPOINT), threads.ranks());
         let lock = if ranks.first() { Some(Folder::reopen(folder)?) } else { None };
-        let bytes = if ranks.first() { Some(std::fs::read(&path).map_err(Error::file(&path))?) } else { None };
+        let bytes = if ranks.first() { Some(read(&path)?) } else { None };
         let checkpoint = Checkpoint::open(&ranks.share(bytes)?, &path)?;
         let config = registry.read(&checkpoint.config, &path.display().to_string())?;
         let origin = Origin { config, preset: checkpoint.preset.clone(), seed: checkpoint.seed };

@@ -75,7 +75,7 @@ pub struct Sealed<'a> {
 impl<'a> Sealed<'a> {
     /// Reads the bytes of a file; `path` names it in errors.
     pub fn open(bytes: &'a [u8], path: &'a Path) -> Result<Self, Error> {
-        let bad = |reason: String| Error::Model { path: path.to_owned(), reason };
+        let bad = |reason: String| Error::Model { path: path.to_owned(), reason: shortened(&reason) };
         let (_, header) = SafeTensors::read_metadata(bytes).map_err(|e| bad(e.to_string()))?;
         let facts = header.metadata().as_ref().and_then(|m| m.get("cinoc")).ok_or_else(|| bad("it lacks our facts".into()))?;
         let facts: BTreeMap<String, String> = serde_json::from_str(facts).map_err(|e| bad(e.to_string()))?;

@@ -23,6 +23,12 @@ pub fn is_file_name(name: &str) -> bool {
     digits.is_some_and(|digits| digits.len() >= 10 && digits.bytes().all(|c| c.is_ascii_digit()))
 }
 
+/// The time that an event file is named after; none where the name is another, or says more than a clock can.
+pub fn seconds(name: &str) -> Option<f64> {
+    let digits = name.strip_prefix(PREFIX)?.strip_suffix(SUFFIX)?;
+    digits.parse::<f64>().ok().filter(|seconds| is_file_name(name) && *seconds < 1e12)
+}
+
 /// Appends scalars to one TensorBoard event file. Writes are buffered: call [`flush`](Self::flush) before a checkpoint records
 /// [`len`](Self::len), so that a resumed run can cut the file back to exactly that point.
 #[derive(Debug)]

@@ -73,7 +73,8 @@ impl Overlay {
 pub(super) fn parse(text: &str, place: &str) -> Result<Table, Error> {
     text.parse().map_err(|e: toml::de::Error| {
         let line = e.span().map_or(1, |span| 1 + text[..span.start.min(text.len())].matches('\n').count());
-        Error::Toml { place: format!("{place}, line {line},"), reason: e.message().lines().collect::<Vec<_>>().join(" ") }
+        let reason = shortened(&e.message().lines().collect::<Vec<_>>().join(" "));
+        Error::Toml { place: format!("{place}, line {line},"), reason }
     })
 }
 

@@ -8,6 +8,7 @@ use cinoc::rollout::Beginning;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
+use std::collections::HashSet;
 use std::path::Path;
 
 /// Found so far.
@@ -20,14 +21,13 @@ impl<T: Record + Clone + Serialize + DeserializeOwned> Results<T> {
     /// Those of a file, if there is one; it is refused if it was made with other settings.
     pub fn open(path: Option<&Path>, header: Value) -> Result<Self> {
         let Some(path) = path else { return Ok(Self { found: Vec::new(), file: None }) };
-        let (lines, values) = Lines::open(path, &header, "optimum")?;
-        let mut found = Vec::new();
-        for value in values.into_iter().filter(|value| value.get("summary").is_none()) {
-            let one: T = serde_json::from_value(value).map_err(|error| lines.strange(&error.to_string()))?;
-            if found.iter().all(|known: &T| known.instance() != one.instance()) {
-                found.push(one);
-            }
-        }
+        let read = |value: Value| match value.get("summary") {
+            Some(_) => Ok(None),
+            None => serde_json::from_value::<T>(value).map(Some),
+        };
+        let (lines, all) = Lines::open(path, &header, "optimum", read)?;
+        let (mut found, mut known) = (Vec::new(), HashSet::new());
+        found.extend(all.into_iter().flatten().filter(|one| known.insert(one.instance())));
         Ok(Self { found, file: Some(lines) })
     }
 

@@ -65,7 +65,8 @@ impl Question<'_> {
     /// The engine: that of the program, if it knows the problem and the policy.
     fn engine(&self) -> Result<Vec<u8>> {
         if let Some(path) = self.engine {
-            return std::fs::read(path).with_context(|| format!("cannot read the engine {}", path.display()));
+            return std::fs::read(path)
+                .with_context(|| format!("the engine {} cannot be read; check that it exists", path.display()));
         }
         if let Err(error) = Model::from_bytes(&Registry::builtin(), &self.model.bytes(), Path::new("this model")) {
             bail!(

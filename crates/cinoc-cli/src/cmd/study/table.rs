@@ -20,12 +20,9 @@ impl Table {
     pub fn open(path: &Path, header: &Value, ranks: &dyn Ranks) -> Result<Self> {
         let mut table = Self { rows: Vec::new(), file: None };
         if ranks.first() {
-            let (lines, values) = Lines::open(path, header, "study")?;
-            for value in values {
-                // A case is there as a whole or not at all.
-                let rows: Vec<Row> = serde_json::from_value(value).map_err(|error| lines.strange(&error.to_string()))?;
-                table.rows.extend(rows);
-            }
+            // A case is there as a whole or not at all.
+            let (lines, cases) = Lines::open(path, header, "study", serde_json::from_value::<Vec<Row>>)?;
+            table.rows = cases.concat();
             table.file = Some(lines);
         }
         let shared = ranks.share(Some(serde_json::to_vec(&table.rows)?))?;
