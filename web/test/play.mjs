@@ -69,6 +69,7 @@ const tests = {
     });
     await ticks(page, 300);
     const reached = await error(page);
+    console.log(`  ${(100 * reached / variance).toFixed(1)} % of its variance are left`);
     assert(variance > 1e-3 && reached < 0.1 * variance, `${reached} of a variance of ${variance}`);
     assert.deepEqual(complaints, []);
     await close();

@@ -7,7 +7,7 @@ const [file, ...names] = process.argv.slice(2);
 const packed = readFileSync(file);
 const module = new WebAssembly.Module(file.endsWith(".gz") ? gunzipSync(packed) : packed);
 for (const name of names.length ? names : ["heat1d", "heat2d", "ks2d", "turbulence2d"]) {
-  const model = readFileSync(new URL(`../../models/${name}.safetensors`, import.meta.url));
+  const model = readFileSync(new URL(`../../crates/cinoc/models/${name}.safetensors`, import.meta.url));
   const engine = await Engine.open(module, new Uint8Array(model));
   const fields = new Float32Array(2 * engine.nodes).map((_, i) => (i < engine.nodes ? Math.sin(i / 9) * Math.cos(i / 450) : 0));
   engine.begin(fields, engine.facts.agents);
