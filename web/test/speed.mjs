@@ -1,7 +1,7 @@
 // How long a tick of the learned lane and an evaluation of a search take in this engine: node speed.mjs ENGINE.wasm[.gz] [PROBLEM…]
 import { readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
-import { Engine, LEARNED, NOBODY } from "../../crates/cinoc-web/page/engine.js";
+import { Engine, LEARNED, NOBODY } from "../../crates/cinoc-cli/page/engine.js";
 
 const [file, ...names] = process.argv.slice(2);
 const packed = readFileSync(file);

@@ -4,7 +4,7 @@
 type Module = (&'static str, &'static str);
 
 macro_rules! modules {
-    ($($name:literal),* $(,)?) => { &[$(($name, include_str!(concat!("../../../cinoc-web/page/", $name, ".js")))),*] };
+    ($($name:literal),* $(,)?) => { &[$(($name, include_str!(concat!("../../page/", $name, ".js")))),*] };
 }
 
 /// The modules of a page; each imports from those before it alone.

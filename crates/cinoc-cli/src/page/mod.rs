@@ -6,11 +6,11 @@ mod pack;
 use pack::packed;
 use serde_json::Value;
 
-const TEMPLATE: &str = include_str!("../../../cinoc-web/page/page.html");
-const STYLE: &str = include_str!("../../../cinoc-web/page/style.css");
+const TEMPLATE: &str = include_str!("../../page/page.html");
+const STYLE: &str = include_str!("../../page/style.css");
 
 /// The engine that comes with the program, compiled from `crates/cinoc-web` by `web/build`, as gzip.
-pub const ENGINE: &[u8] = include_bytes!("../../../cinoc-web/engine.wasm.gz");
+pub const ENGINE: &[u8] = include_bytes!("../../page/engine.wasm.gz");
 
 /// What a page carries.
 pub struct Page {
