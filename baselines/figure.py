@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from baselines.record import read  # noqa: E402
+from baselines.record import complete, read  # noqa: E402
 from baselines.tasks import TASKS  # noqa: E402
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -30,9 +30,11 @@ TOP = 10.0
 
 
 def curves(folder: Path, method: str) -> list[np.ndarray[Any, Any]]:
-    """Of each seed: minutes of computing time, environment steps, ratio."""
+    """Of each seed whose run is complete: minutes of computing time, environment steps, ratio."""
     found = []
     for path in sorted(folder.glob(f"{method}-[0-9]*.jsonl")):
+        if not complete(path):
+            continue
         rows = [(line["cpu"] / 60, line["steps"], float(line["ratio"])) for line in read(path) if "cpu" in line]
         if len(rows) > 1:
             found.append(np.array(rows))
@@ -68,8 +70,9 @@ def draw(problem: str, runs: Path) -> Figure:
         axes.grid(alpha=0.25)
         axes.spines[["top", "right"]].set_visible(False)
     panels[0].set_yscale("log")
-    panels[0].set_xlim(left=0)
-    panels[1].set_xscale("log")
+    for axes in panels:
+        axes.set_xscale("log")
+    panels[0].xaxis.set_major_formatter(lambda x, _: f"{x:g}")
     panels[0].set_ylabel("score ÷ uncontrolled score\n(50 validation instances)")
     figure.suptitle(f"{problem}: median and range over seeds")
     figure.legend(*panels[0].get_legend_handles_labels(), loc="outside right center", frameon=False, fontsize=9)
