@@ -1,4 +1,4 @@
-"""Random use for a few seconds; `random_use.py` says more."""
+"""Random use for a few seconds; `random_use/__init__.py` says more."""
 
 import subprocess
 import sys
@@ -12,7 +12,7 @@ pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="li
 
 def test_random_use(tmp_path):
     log = tmp_path / "log"
-    command = [sys.executable, Path(__file__).with_name("random_use.py"), "--minutes", "0.3", "--seed", "7", "--log", log]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=400)
+    command = [sys.executable, "-m", "random_use", "--minutes", "0.3", "--seed", "7", "--log", log]
+    done = subprocess.run(command, cwd=Path(__file__).parent, capture_output=True, text=True, timeout=400)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-2000:] + log.read_text(errors="replace")[-6000:]
     assert log.read_text(errors="replace").count("\nseed 7 case ") > 5
