@@ -57,6 +57,9 @@ def scene_interrupt(use: Use) -> None:
         "adapters": adapters,
     }
     name = use.one(*long)
+    if name == "adapters":
+        # Torch cannot be loaded again where loading it was stopped halfway.
+        import stable_baselines3  # noqa: F401
     begun = time.monotonic()
     wait = use.one(0.01, 0.05, 0.3)
     way = use.one("alarm", "kill")
