@@ -6,7 +6,7 @@ import json
 import pathlib
 import statistics
 
-from summary import PUBLISHED, SCORE, number, rows
+from summary import PUBLISHED, SCORE, number, published, rows
 
 top = pathlib.Path(__file__).resolve().parent.parent
 root = top / "results"
@@ -128,6 +128,23 @@ def gap_table():
     return text + [""]
 
 
+def essence():
+    """The table of README.md: ours beside the paper's, a centralised network and the best of reinforcement learning; what transfers."""
+    text = ["| problem (score) | n | ours | the paper's | DPC, trained here | best of four by reinforcement | half the agents | four times | 30 % die halfway |", "|---" * 9 + "|"]
+    for problem, m in AGENTS.items():
+        own, central = ours(problem, "tuned"), ours(problem, "centralised")
+        if not own:
+            continue
+        usual = own.of("agents", m)
+        learned = [(mean(method.of("agents", m)), method) for method in (learner(problem, name) for name in COLUMNS[:4]) if method]
+        best = min(learned, key=lambda pair: pair[0], default=None)
+        cells = [f"`{problem}` ({SCORE[problem]}), {m} agents", str(usual[0]["instances"]), f"**{cell(mean(usual))}** ({interval(usual)})", number(published(problem)[0]),
+                 cell(mean(central.of("agents", m))) if central else "", f"{number(best[0])}, {best[1].title.split(' ')[0]}" if best else ""]
+        cells += [f"{cell(mean(own.of('agents', count)))} ({count})" for count in (m // 2, 4 * m)] + [cell(mean(own.of("deaths")))]
+        text.append(f"| {' | '.join(cells)} |")
+    return text
+
+
 def page():
     """The whole page, and what is missing."""
     text = ["# Results of all methods", "", "Written by `experiments/results.py` from the files in `results/`; `experiments/all` makes those. Instances of seed 5000, which nothing was chosen by; ratios are mean scores over mean scores of the same instances left alone, means over training seeds, "
@@ -146,4 +163,7 @@ def page():
 if __name__ == "__main__":
     text, missing = page()
     (top / "docs" / "results.md").write_text("\n".join(text))
+    readme = (top / "README.md").read_text()
+    begin, end = "<!-- results: written by experiments/results.py -->\n", "<!-- end of results -->"
+    (top / "README.md").write_text(readme[:readme.index(begin) + len(begin)] + "\n".join(essence()) + "\n" + readme[readme.index(end):])
     print(f"docs/results.md written; {len(missing)} of the table's rows have no results yet")
