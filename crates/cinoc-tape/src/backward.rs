@@ -1,5 +1,6 @@
 //! The backward sweep.
 
+use crate::gathered::Gathered;
 use crate::kernel::buffer::{Buffer, align};
 use crate::kernel::prefetch::prefetch;
 use crate::memory::{Memory, Recording};
@@ -38,6 +39,8 @@ pub struct Adjoints {
     /// The recording whose cotangents are being added up; none between [`Memory::backward_loop_invariant`] and the next start.
     begun: Option<Arc<Recording>>,
     scratch: Buffer,
+    /// What is still to be added to `shared`; nothing after [`Memory::backward_loop_invariant`].
+    gathered: Gathered,
     /// Cotangents of the shared parameters that want one.
     pub shared: Buffer,
 }
@@ -73,6 +76,7 @@ impl Adjoints {
     /// Sets the cotangents of the shared parameters to zero.
     pub fn clear_shared(&mut self) {
         self.shared.fill(0.0);
+        self.gathered.clear();
     }
 
     /// Adds `bar` to the cotangent of a variable; nothing happens if it wants none.
@@ -118,7 +122,7 @@ impl Memory {
     /// After the last replay [`backward_loop_invariant`](Self::backward_loop_invariant) does the rest for all of them.
     pub fn backward_before(&self, shared: &[Real], bars: &mut Adjoints, next: Option<&Memory>) {
         let lent = Lent { arena: &self.values, invariant: self.invariant(), shared };
-        let Adjoints { arena, touched, invariant, touched_invariant, scratch, shared, .. } = bars;
+        let Adjoints { arena, touched, invariant, touched_invariant, scratch, gathered, shared, .. } = bars;
         for (index, node) in self.nodes().iter().enumerate().rev() {
             let (Home::Arena { start, saved }, Some(bar)) = (node.home, node.bar) else { continue };
             if node.op.is_none() || !touched.0[index] {
@@ -130,7 +134,8 @@ impl Memory {
             }
             // Cotangents are laid out in the order of the nodes, so inputs lie below the result here too.
             let (below, y_bar) = arena.split_at_mut(bar);
-            let x_bar = Cotangents { arena: below, touched, invariant, touched_invariant, shared, places: self.places(node) };
+            let places = self.places(node);
+            let x_bar = Cotangents { arena: below, touched, invariant, touched_invariant, gathered, shared, places };
             self.pull(node, &lent, &self.values[values], y_bar, x_bar, scratch);
         }
     }
@@ -138,7 +143,7 @@ impl Memory {
     /// The end of the backward sweeps over all replays of a recording: through its loop-invariant nodes.
     pub fn backward_loop_invariant(&self, shared: &[Real], bars: &mut Adjoints) {
         let lent = Lent { arena: &[], invariant: self.invariant(), shared };
-        let Adjoints { invariant, touched_invariant, touched, scratch, shared, .. } = bars;
+        let Adjoints { invariant, touched_invariant, touched, scratch, gathered, shared, .. } = bars;
         for (index, node) in self.nodes().iter().enumerate().rev() {
             let (Home::Invariant { start, saved }, Some(bar)) = (node.home, node.bar) else { continue };
             if node.op.is_none() || !touched_invariant.0[index] {
@@ -146,10 +151,11 @@ impl Memory {
             }
             let values = start..start + align(node.shape.count()) + saved;
             let (below, y_bar) = invariant.split_at_mut(bar);
-            let x_bar =
-                Cotangents { arena: &mut [], touched, invariant: below, touched_invariant, shared, places: self.places(node) };
+            let places = self.places(node);
+            let x_bar = Cotangents { arena: &mut [], touched, invariant: below, touched_invariant, gathered, shared, places };
             self.pull(node, &lent, &lent.invariant[values], y_bar, x_bar, scratch);
         }
+        gathered.finish(shared);
         bars.begun = None;
     }
 
@@ -177,6 +183,11 @@ impl Memory {
         let x = lent.inputs(self.nodes(), node);
         let since = profile::start();
         recorded.op().vjp(&x, &y[..count], &y_bar[..count], saved, &mut x_bar, &mut scratch[..node.scratch]);
-        profile::book(since, recorded.op().name(), false);
+        profile::book(since, recorded.op().name(), false, || {
+            // The gradient of a product is two products, and each cotangent is as large as what it belongs to.
+            let wanted = node.inputs[..node.count].iter().map(|&input| &self.nodes()[input as usize]).filter(|x| x.bar.is_some());
+            let cotangents = wanted.map(|x| x.shape.count()).sum::<usize>() + count;
+            [2 * recorded.op().flops(x.shapes()), node.numbers(self.nodes()) + cotangents]
+        });
     }
 }

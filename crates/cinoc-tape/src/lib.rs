@@ -29,6 +29,7 @@ pub mod op;
 pub mod profile;
 
 mod backward;
+mod gathered;
 mod memory;
 mod node;
 mod origin;

@@ -67,6 +67,16 @@ impl Node {
         !matches!(self.home, Home::Arena { .. })
     }
 
+    /// Numbers that computing it reads and writes.
+    pub fn numbers(&self, nodes: &[Node]) -> usize {
+        let saved = match self.home {
+            Home::Arena { saved, .. } | Home::Invariant { saved, .. } => saved,
+            Home::Shared { .. } => 0,
+        };
+        let inputs = self.inputs[..self.count].iter().map(|&input| nodes[input as usize].shape.count());
+        inputs.sum::<usize>() + self.shape.count() + saved
+    }
+
     /// Computes the value from those of the inputs, into the beginning of `room`, and what is saved behind it. Leaves stay as they are.
     pub fn compute(&self, nodes: &[Node], lent: &Lent, room: &mut [Real], scratch: &mut [Real]) {
         let count = self.shape.count();
@@ -76,7 +86,7 @@ impl Node {
                 let (y, kept) = room.split_at_mut(align(count));
                 let (since, op) = (profile::start(), recorded.op());
                 op.forward(&x, &mut y[..count], &mut kept[..saved], &mut scratch[..self.scratch]);
-                profile::book(since, op.name(), true);
+                profile::book(since, op.name(), true, || [op.flops(x.shapes()), self.numbers(nodes)]);
             }
             (None, _) if self.count == 1 => room[..count].copy_from_slice(lent.value(&nodes[self.inputs[0] as usize])),
             _ => {}

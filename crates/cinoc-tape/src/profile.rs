@@ -1,5 +1,6 @@
 //! Where the time goes, operation by operation: off unless asked for.
 
+use crate::Real;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,15 +12,26 @@ thread_local! {
     static TABLE: RefCell<BTreeMap<&'static str, Spent>> = const { RefCell::new(BTreeMap::new()) };
 }
 
-/// Time spent in all operations of one name.
+/// What all operations of one name took.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Spent {
-    /// How often it was computed.
+    /// Computing them.
+    pub forward: Pass,
+    /// Their derivatives.
+    pub backward: Pass,
+}
+
+/// One direction of them.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Pass {
+    /// How often.
     pub calls: u64,
-    /// Computing it.
-    pub forward: Duration,
-    /// Its derivative.
-    pub backward: Duration,
+    /// The time.
+    pub time: Duration,
+    /// Multiplications and additions of matrix products and convolutions; nothing else is counted.
+    pub flops: u64,
+    /// Bytes of all that was read and written, each counted once, wherever it lay.
+    pub bytes: u64,
 }
 
 /// Starts or stops the clocks of all threads.
@@ -38,18 +50,18 @@ pub(crate) fn start() -> Option<Instant> {
     ON.load(Ordering::Relaxed).then(Instant::now)
 }
 
-/// Books the time since `start`.
+/// Books the time since `start`, and what was done in it: flops, and numbers read and written.
 #[inline(always)]
-pub(crate) fn book(start: Option<Instant>, name: &'static str, forward: bool) {
+pub(crate) fn book(start: Option<Instant>, name: &'static str, forward: bool, done: impl FnOnce() -> [usize; 2]) {
     if let Some(start) = start {
-        let time = start.elapsed();
+        let (time, [flops, numbers]) = (start.elapsed(), done());
         TABLE.with_borrow_mut(|table| {
             let spent = table.entry(name).or_default();
-            if forward {
-                (spent.calls, spent.forward) = (spent.calls + 1, spent.forward + time);
-            } else {
-                spent.backward += time;
-            }
+            let pass = if forward { &mut spent.forward } else { &mut spent.backward };
+            pass.calls += 1;
+            pass.time += time;
+            pass.flops += flops as u64;
+            pass.bytes += (numbers * size_of::<Real>()) as u64;
         });
     }
 }

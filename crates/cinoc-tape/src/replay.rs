@@ -1,6 +1,7 @@
 //! Computing a recording once more with other values: what a tick costs after the first.
 
 use crate::Real;
+use crate::kernel::buffer::Buffer;
 use crate::kernel::crew;
 use crate::memory::{Memory, Recording};
 use crate::node::{Home, Lent, Node, VarId};
@@ -20,15 +21,21 @@ impl Memory {
 
     /// Computes the recording of `model` into this memory, with other values for some of its leaves; the names of its variables hold here too.
     /// Leaves without other values have those of the recording, or those of the last time the same recording was computed here. Loop-invariant
-    /// values are not computed again.
-    pub fn replay<'a>(&mut self, model: &Memory, shared: &[Real], leaves: impl IntoIterator<Item = (VarId, &'a [Real])>) {
+    /// values are not computed again. `scratch` is working space: the same for many replays stays in the cache.
+    pub fn replay<'a>(
+        &mut self,
+        model: &Memory,
+        shared: &[Real],
+        leaves: impl IntoIterator<Item = (VarId, &'a [Real])>,
+        scratch: &mut Buffer,
+    ) {
         let again = self.replays(model);
         self.recording = model.recording.clone();
         (self.used, self.cotangents_used, self.read) = (model.used, model.cotangents_used, model.read);
         self.values.grow_to(self.used);
-        self.scratch.grow_to(model.scratch.len());
+        scratch.grow_to(model.scratch.len());
         if let Some(recording) = &model.recording {
-            recording.compute(&mut self.values, &mut self.scratch, shared, leaves, (!again).then_some(&model.values));
+            recording.compute(&mut self.values, scratch, shared, leaves, (!again).then_some(&model.values));
         }
     }
 

@@ -1,6 +1,7 @@
 //! A replayed recording gives what recording once more gives.
 
 use cinoc_tape::check::noise;
+use cinoc_tape::kernel::buffer::Buffer;
 use cinoc_tape::{Adjoints, Memory, Real, Tape, VarId};
 
 /// Records a small graph with every kind of leaf; returns its memory and the names of `x`, a constant and the result.
@@ -30,12 +31,12 @@ fn a_replay_is_a_second_recording() {
     let (recording, ids) = record(&noise(4, 3), &noise(4, 4), false);
     assert!(recording.replayable());
     let mut replayed = Memory::default();
-    replayed.replay(&recording, &[], [(ids[0], x.as_slice()), (ids[1], c.as_slice())]);
+    replayed.replay(&recording, &[], [(ids[0], x.as_slice()), (ids[1], c.as_slice())], &mut Buffer::default());
     let (again, ids) = record(&x, &c, false);
     assert_eq!(gradient(&replayed, ids), gradient(&again, ids));
     // What is not given stays as it was the last time.
     let x = noise(4, 5);
-    replayed.replay(&recording, &[], [(ids[0], x.as_slice())]);
+    replayed.replay(&recording, &[], [(ids[0], x.as_slice())], &mut Buffer::default());
     let (again, ids) = record(&x, &c, false);
     assert_eq!(gradient(&replayed, ids), gradient(&again, ids));
 }
@@ -72,7 +73,10 @@ fn loop_invariant_nodes_are_swept_once_for_all_replays() {
     for _ in 0..2 {
         let (first, [x, fixed, y]) = record(&all[0]);
         let mut replays = [Memory::default(), Memory::default()];
-        replays.iter_mut().zip(&all[1..]).for_each(|(memory, values)| memory.replay(&first, &theta, [(x, values.as_slice())]));
+        let mut scratch = Buffer::default();
+        for (memory, values) in replays.iter_mut().zip(&all[1..]) {
+            memory.replay(&first, &theta, [(x, values.as_slice())], &mut scratch);
+        }
         together.clear_shared();
         for (memory, value) in [&replays[1], &replays[0], &first].into_iter().zip(values.iter().rev()) {
             assert_eq!(memory.value(&theta, y), value);

@@ -206,13 +206,44 @@ pub struct Timing {
 pub struct Operations {
     /// Milliseconds of an update, with a clock around every operation.
     pub whole: f64,
-    /// Name of each operation and milliseconds of one thread, computing it and its derivative; the dearest first.
-    pub each: Vec<(&'static str, f64, f64)>,
+    /// Each of them, the dearest first.
+    pub each: Vec<Operation>,
+}
+
+/// All operations of one name in an update, divided by the number of threads.
+#[derive(Clone, Debug)]
+pub struct Operation {
+    /// The name.
+    pub name: &'static str,
+    /// Computing it.
+    pub forward: Share,
+    /// Its derivative.
+    pub backward: Share,
+}
+
+impl Operation {
+    /// Milliseconds of both.
+    pub fn ms(&self) -> f64 {
+        self.forward.ms + self.backward.ms
+    }
+}
+
+/// What one direction of an operation takes.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Share {
+    /// Milliseconds.
+    pub ms: f64,
+    /// Multiplications and additions of matrix products and convolutions.
+    pub flops: f64,
+    /// Bytes read and written.
+    pub bytes: f64,
 }
 
 /// Times every operation of an update.
 pub fn operations(parts: Parts, threads: usize, updates: usize) -> Result<Operations, Error> {
-    let mut trainer = Trainer::new(parts, 0, Threads::new(threads)?)?;
+    let threads = Threads::new(threads)?;
+    let count = threads.count();
+    let mut trainer = Trainer::new(parts, 0, threads)?;
     trainer.time_update()?;
     profile::enable(true);
     let since = Instant::now();
@@ -222,15 +253,20 @@ pub fn operations(parts: Parts, threads: usize, updates: usize) -> Result<Operat
     let whole = since.elapsed().as_secs_f64() * 1e3 / updates as f64;
     profile::enable(false);
     let tables = trainer.each_thread(profile::take);
-    let mut sums: BTreeMap<&'static str, [f64; 2]> = BTreeMap::new();
+    let part = 1.0 / (updates * count) as f64;
+    let add = |share: &mut Share, pass: &profile::Pass| {
+        share.ms += 1e3 * part * pass.time.as_secs_f64();
+        share.flops += part * pass.flops as f64;
+        share.bytes += part * pass.bytes as f64;
+    };
+    let mut sums: BTreeMap<&'static str, [Share; 2]> = BTreeMap::new();
     for (name, spent) in tables.iter().flatten() {
-        let sum = sums.entry(name).or_default();
-        let share = 1e3 / (updates * tables.len()) as f64;
-        sum[0] += spent.forward.as_secs_f64() * share;
-        sum[1] += spent.backward.as_secs_f64() * share;
+        let [forward, backward] = sums.entry(name).or_default();
+        add(forward, &spent.forward);
+        add(backward, &spent.backward);
     }
-    let mut each: Vec<_> = sums.into_iter().map(|(name, [forward, backward])| (name, forward, backward)).collect();
-    each.sort_by(|a, b| (b.1 + b.2).total_cmp(&(a.1 + a.2)));
+    let mut each: Vec<_> = sums.into_iter().map(|(name, [forward, backward])| Operation { name, forward, backward }).collect();
+    each.sort_by(|a, b| b.ms().total_cmp(&a.ms()));
     Ok(Operations { whole, each })
 }
 

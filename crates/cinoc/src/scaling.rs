@@ -71,7 +71,7 @@ pub fn ticks(registry: &Registry, config: &Config, threads: Threads) -> Result<T
     }
     let mut spent = std::collections::BTreeMap::new();
     for (name, time) in env.threads().broadcast(profile::take).into_iter().flatten() {
-        *spent.entry(name).or_insert(0.0) += time.forward.as_secs_f64() * 1e3 / (episodes * EPISODE) as f64;
+        *spent.entry(name).or_insert(0.0) += time.forward.time.as_secs_f64() * 1e3 / (episodes * EPISODE) as f64;
     }
     let mut operations: Vec<_> = spent.into_iter().collect();
     operations.sort_by(|a, b| b.1.total_cmp(&a.1));

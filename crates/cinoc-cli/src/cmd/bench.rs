@@ -130,17 +130,28 @@ fn shards(parts: Parts, threads: usize, updates: usize) -> Result<()> {
 fn operations(parts: Parts, threads: usize, updates: usize, json: bool) -> Result<()> {
     let name = parts.problem.name.clone();
     let inspect::Operations { whole, each: rows } = inspect::operations(parts, threads, updates)?;
-    let known: f64 = rows.iter().map(|row| row.1 + row.2).sum();
+    let known: f64 = rows.iter().map(inspect::Operation::ms).sum();
     if json {
-        let rows: Vec<_> =
-            rows.iter().map(|(name, f, b)| serde_json::json!({"name": name, "ms_forward": f, "ms_backward": b})).collect();
+        let pass = |share: &inspect::Share| serde_json::json!({"ms": share.ms, "flops": share.flops, "bytes": share.bytes});
+        let rows: Vec<_> = rows
+            .iter()
+            .map(|row| serde_json::json!({"name": row.name, "forward": pass(&row.forward), "backward": pass(&row.backward)}))
+            .collect();
         say!("{}", serde_json::json!({"problem": name, "ms_per_update": whole, "operations": rows}))?;
         return Ok(());
     }
-    say!("{}: {whole:.1} ms per update with a clock around every operation; per thread", name)?;
-    say!("  {:<14}{:>10}{:>10}", "", "forward", "backward")?;
-    for (name, forward, backward) in rows {
-        say!("  {name:<14}{forward:>7.2} ms{backward:>7.2} ms")?;
+    say!("{}: {whole:.1} ms per update with a clock around every operation; per thread, with both directions' rates", name)?;
+    say!("  {:<14}{:>10}{:>10}{:>12}{:>10}", "", "forward", "backward", "GFLOP/s", "GB/s")?;
+    for inspect::Operation { name, forward, backward } in rows {
+        let rate = |work: f64| work / (1e6 * (forward.ms + backward.ms));
+        let products = forward.flops + backward.flops;
+        let flops = if products > 0.0 { format!("{:.0}", rate(products)) } else { String::new() };
+        say!(
+            "  {name:<14}{:>7.2} ms{:>7.2} ms{flops:>12}{:>10.1}",
+            forward.ms,
+            backward.ms,
+            rate(forward.bytes + backward.bytes)
+        )?;
     }
     say!("  {:<14}{:>7.2} ms   (recording, copying, instances, waiting for the other threads)", "between them", whole - known)?;
     Ok(())

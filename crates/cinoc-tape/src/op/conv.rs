@@ -46,6 +46,11 @@ impl Op for Conv3x3 {
         Forward::scratch(sizes).max(Backward::scratch(sizes))
     }
 
+    fn flops(&self, x: &[Shape]) -> usize {
+        let sizes = self.sizes(x[1].count());
+        2 * 9 * sizes.inputs * sizes.count() * x[2].rows()
+    }
+
     fn forward(&self, x: &Inputs, y: &mut [Real], _: &mut [Real], mut scratch: &mut [Real]) {
         let sizes = self.sizes(x.shape(1).count());
         let mut pass = Forward::new(sizes, self.relu, &x[0], &x[1], &mut scratch);

@@ -80,6 +80,11 @@ impl Op for ConvBranch {
         passes + (middle + align(count * features)).max(back + chunk)
     }
 
+    fn flops(&self, x: &[Shape]) -> usize {
+        let convolutions: usize = self.sizes(x).map(|sizes| 9 * sizes.inputs * sizes.count()).iter().sum();
+        2 * x[X].rows() * (convolutions + x[4].count())
+    }
+
     fn forward(&self, x: &Inputs, y: &mut [Real], saved: &mut [Real], mut scratch: &mut [Real]) {
         let [first, second] = self.sizes(x.shapes());
         let (rows, image, n, m, k) = (x.shape(X).rows(), first.image(), x.shape(5).count(), first.count(), second.count());
@@ -129,9 +134,7 @@ impl Op for ConvBranch {
             tanh_back(&y[at.clone()], &y_bar[at.clone()], h_bar, bars.get(5));
             start_back(features, &products[at], &norms[from..to], h_bar, Some(features_bar), true);
             gemm(count, k, n, Left::rows(h_bar, n), Right::columns(&x[6], k, 0), features_bar, Start::Add);
-            if let Some(w_bar) = bars.get(4) {
-                gemm(k, n, count, Left::transposed(features, k), Right::columns(h_bar, n, 0), w_bar, Start::Add);
-            }
+            bars.add_product(4, [k, n], features, h_bar);
             let mut x_bar = bars.get(X).map(|x_bar| &mut x_bar[from * image..to * image]);
             for i in 0..count {
                 let middle = &middles[i * m..][..m];

@@ -190,6 +190,10 @@ impl Op for Dense {
         x[X].rows() * x[0].last()
     }
 
+    fn flops(&self, x: &[Shape]) -> usize {
+        2 * x[X].rows() * x[0].last() * x[X..].iter().map(Shape::last).sum::<usize>()
+    }
+
     fn forward(&self, x: &Inputs, y: &mut [Real], saved: &mut [Real], _: &mut [Real]) {
         let (rows, n) = (x.shape(X).rows(), x.shape(0).last());
         let inputs: usize = x.shapes()[X..].iter().map(Shape::last).sum();

@@ -22,6 +22,10 @@ impl Op for MatMul {
         x[1].count()
     }
 
+    fn flops(&self, x: &[Shape]) -> usize {
+        2 * x[0].rows() * x[1].count()
+    }
+
     fn forward(&self, x: &Inputs, y: &mut [Real], _: &mut [Real], _: &mut [Real]) {
         let (k, n) = (x.shape(0).last(), x.shape(1).last());
         gemm(x.shape(0).rows(), n, k, Left::rows(&x[0], k), Right::columns(&x[1], n, 0), y, Start::Zero);

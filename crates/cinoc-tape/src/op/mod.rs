@@ -24,6 +24,8 @@ pub use reduce::Reduce;
 pub use soft_dense::SoftDense;
 
 use crate::backward::{Place, Touched};
+use crate::gathered::Gathered;
+use crate::kernel::gemm::{Left, Right, Start, gemm};
 use crate::{Real, Shape, Var};
 use std::ops::Index;
 use std::sync::Arc;
@@ -51,6 +53,11 @@ pub trait Op: Send + Sync {
 
     /// How many numbers of working space either pass needs. Their content is arbitrary at the start.
     fn scratch(&self, _x: &[Shape]) -> usize {
+        0
+    }
+
+    /// Multiplications and additions of matrix products and convolutions in the forward pass, for profiles; 0 where there are none.
+    fn flops(&self, _x: &[Shape]) -> usize {
         0
     }
 
@@ -104,6 +111,7 @@ pub struct Cotangents<'a> {
     pub(crate) touched: &'a mut Touched,
     pub(crate) invariant: &'a mut [Real],
     pub(crate) touched_invariant: &'a mut Touched,
+    pub(crate) gathered: &'a mut Gathered,
     pub(crate) shared: &'a mut [Real],
     pub(crate) places: [Option<Place>; MAX_INPUTS],
 }
@@ -121,6 +129,16 @@ impl Cotangents<'_> {
             bar.fill(0.0);
         }
         Some(bar)
+    }
+
+    /// Adds `xᵀ·h_bar` to the cotangent of input `i`, weights `[k, n]`, for rows of `k` and `n` numbers; a few rows may wait for more.
+    pub fn add_product(&mut self, i: usize, sizes: [usize; 2], x: &[Real], h_bar: &[Real]) {
+        let [k, n] = sizes;
+        if let Some(Place::Shared { start, .. }) = self.places[i] {
+            self.gathered.add(start, sizes, x, h_bar, self.shared);
+        } else if let Some(w_bar) = self.get(i) {
+            gemm(k, n, h_bar.len() / n, Left::transposed(x, k), Right::columns(h_bar, n, 0), w_bar, Start::Add);
+        }
     }
 
     /// As [`get`](Self::get), but a fresh cotangent (`true`) holds arbitrary numbers and is to be overwritten, not added to.

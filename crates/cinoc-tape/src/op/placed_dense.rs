@@ -56,6 +56,10 @@ impl Op for PlacedDense {
         x[X].rows() * x[1].count()
     }
 
+    fn flops(&self, x: &[Shape]) -> usize {
+        2 * x[X].count() * x[1].count()
+    }
+
     fn forward(&self, x: &Inputs, y: &mut [Real], saved: &mut [Real], _: &mut [Real]) {
         let Sizes { places, times, k, n } = Sizes::of(x.shapes());
         for place in 0..places {

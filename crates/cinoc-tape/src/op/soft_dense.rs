@@ -113,6 +113,10 @@ impl Op for SoftDense {
         x[X].rows().min(CHUNK) * x[1].count()
     }
 
+    fn flops(&self, x: &[Shape]) -> usize {
+        2 * x[X].rows() * x[0].count()
+    }
+
     fn forward(&self, x: &Inputs, y: &mut [Real], saved: &mut [Real], _: &mut [Real]) {
         let (rows, k, n) = (x.shape(X).rows(), x.shape(X).last(), x.shape(1).count());
         let (products, norms) = saved.split_at_mut(rows * n);
@@ -137,9 +141,7 @@ impl Op for SoftDense {
             if let Some(x_bar) = x_bar {
                 gemm(to - from, k, n, Left::rows(h_bar, n), Right::columns(&x[2], k, 0), x_bar, Start::Add);
             }
-            if let Some(w_bar) = bars.get(0) {
-                gemm(k, n, to - from, Left::transposed(x_rows, k), Right::columns(h_bar, n, 0), w_bar, Start::Add);
-            }
+            bars.add_product(0, [k, n], x_rows, h_bar);
         }
     }
 

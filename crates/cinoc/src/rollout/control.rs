@@ -126,3 +126,21 @@ impl Loss<'_> {
         Self { cost: Share::Same(share), own: None }
     }
 }
+
+/// What a backward sweep gives; each is meaningful only where it was wanted.
+pub struct Gradients<'r> {
+    /// By the parameters.
+    pub params: &'r [Real],
+    /// By given actions, `[ticks, batch, agents, k]`.
+    pub actions: &'r [Real],
+    /// By the fields at the start, `[batch, nodes…]`.
+    pub start: &'r [Real],
+    /// By the positions at the start, `[batch, agents, d]`.
+    pub places: &'r [Real],
+    /// By the action before the first, `[batch, agents, k]`.
+    pub previous: &'r [Real],
+    /// By what was pending at the start, `[batch, agents, decisions·k]`.
+    pub pending: &'r [Real],
+    /// By what agents remember at the start, `[batch, agents, h]`.
+    pub memory: &'r [Real],
+}

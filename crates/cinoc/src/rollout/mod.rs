@@ -7,7 +7,7 @@ mod marks;
 mod tick;
 
 pub use batch::{Batch, Beginning};
-pub use control::{Control, Loss, Outcome, Scene, Share, TickCotangents, Wanted};
+pub use control::{Control, Gradients, Loss, Outcome, Scene, Share, TickCotangents, Wanted};
 pub use tick::{Decide, Given, Inputs, Noise, State, tick};
 
 pub(crate) use living::living;
@@ -15,6 +15,7 @@ pub(crate) use living::living;
 use crate::agents::Disturbance;
 use crate::policy::Declared;
 use crate::{Problem, Real};
+use cinoc_tape::kernel::buffer::Buffer;
 use cinoc_tape::{Adjoints, Memory, Tape};
 use marks::{Marks, PARTS};
 
@@ -43,6 +44,8 @@ pub struct Rollout {
     rematerialise: bool,
     wanted: Wanted,
     memories: Vec<Memory>,
+    /// Working space of all ticks but the recorded ones.
+    scratch: Buffer,
     marks: Vec<Marks>,
     /// The state at the start of each segment and at the end; without a gradient to follow, only the last two.
     states: Vec<[Vec<Real>; PARTS]>,
@@ -74,6 +77,7 @@ impl Rollout {
             rematerialise: false,
             wanted: Wanted::default(),
             memories: (0..if keep { segments } else { 3 }).map(|_| Memory::default()).collect(),
+            scratch: Buffer::default(),
             marks: vec![Marks::default(); segments],
             states: vec![Default::default(); segments + 1],
             inputs: Vec::new(),
@@ -247,7 +251,7 @@ impl Rollout {
             rest = after;
             (id, values)
         });
-        free[0].replay(&recorded[model], control.shared(), start.chain(inputs));
+        free[0].replay(&recorded[model], control.shared(), start.chain(inputs), &mut self.scratch);
     }
 
     /// Records segment `s` into memory `slot`.
@@ -452,24 +456,6 @@ impl<'r> Episode<'r> {
     pub fn backward(self, loss: Loss) -> Gradients<'r> {
         self.rollout.sweep(self.problem, self.control, loss)
     }
-}
-
-/// What a backward sweep gives; each is meaningful only where it was wanted.
-pub struct Gradients<'r> {
-    /// By the parameters.
-    pub params: &'r [Real],
-    /// By given actions, `[ticks, batch, agents, k]`.
-    pub actions: &'r [Real],
-    /// By the fields at the start, `[batch, nodes…]`.
-    pub start: &'r [Real],
-    /// By the positions at the start, `[batch, agents, d]`.
-    pub places: &'r [Real],
-    /// By the action before the first, `[batch, agents, k]`.
-    pub previous: &'r [Real],
-    /// By what was pending at the start, `[batch, agents, decisions·k]`.
-    pub pending: &'r [Real],
-    /// By what agents remember at the start, `[batch, agents, h]`.
-    pub memory: &'r [Real],
 }
 
 fn copy(to: &mut Vec<Real>, from: &[Real]) {
