@@ -39,9 +39,8 @@ pub struct Adjoints {
     /// The recording whose cotangents are being added up; none between [`Memory::backward_loop_invariant`] and the next start.
     begun: Option<Arc<Recording>>,
     scratch: Buffer,
-    /// What is still to be added to `shared`; nothing after [`Memory::backward_loop_invariant`].
     gathered: Gathered,
-    /// Cotangents of the shared parameters that want one.
+    /// Cotangents of the shared parameters that want one; whole after [`Memory::backward_loop_invariant`], before which rows may still wait.
     pub shared: Buffer,
 }
 
@@ -77,6 +76,7 @@ impl Adjoints {
     pub fn clear_shared(&mut self) {
         self.shared.fill(0.0);
         self.gathered.clear();
+        self.begun = None;
     }
 
     /// Adds `bar` to the cotangent of a variable; nothing happens if it wants none.
@@ -144,6 +144,7 @@ impl Memory {
     pub fn backward_loop_invariant(&self, shared: &[Real], bars: &mut Adjoints) {
         let lent = Lent { arena: &[], invariant: self.invariant(), shared };
         let Adjoints { invariant, touched_invariant, touched, scratch, gathered, shared, .. } = bars;
+        gathered.finish(shared);
         for (index, node) in self.nodes().iter().enumerate().rev() {
             let (Home::Invariant { start, saved }, Some(bar)) = (node.home, node.bar) else { continue };
             if node.op.is_none() || !touched_invariant.0[index] {
@@ -187,7 +188,7 @@ impl Memory {
             // The gradient of a product is two products, and each cotangent is as large as what it belongs to.
             let wanted = node.inputs[..node.count].iter().map(|&input| &self.nodes()[input as usize]).filter(|x| x.bar.is_some());
             let cotangents = wanted.map(|x| x.shape.count()).sum::<usize>() + count;
-            [2 * recorded.op().flops(x.shapes()), node.numbers(self.nodes()) + cotangents]
+            [2 * recorded.op().flops(x.shapes()), node.moved(self.nodes()) + cotangents]
         });
     }
 }

@@ -1,20 +1,27 @@
-//! Products for the cotangent of weights, gathered until there are enough rows to be worth going through the weights.
+//! Rows for the cotangent of weights, gathered until there are enough to be worth going through the weights.
+//!
+//! A layer on a whole field has one row per instance and megabytes of weights, whose cotangent would be fetched and written back in every tick.
 
-use crate::Real;
 use crate::kernel::buffer::Buffer;
 use crate::kernel::gemm::{Left, Right, Start, gemm};
+use crate::{Real, profile};
+use std::ops::Range;
 
-/// Fewer rows than this wait for more: a layer on a whole field has as few as one row per instance and megabytes of weights, whose cotangent would
-/// be fetched and written back for each.
-const FEW: usize = 12;
+/// An operation with fewer rows than this gathers them.
+pub(crate) const FEW: usize = 12;
 
-/// Rows after which those that wait are worth it.
+/// So many rows are worth going through the weights.
 const ENOUGH: usize = 32;
 
-/// Rows of `x` and `h̄` whose product `xᵀ·h̄` belongs to the cotangent of the same weights.
+/// `w_bar += xᵀ·h_bar`, both with `sizes` numbers per row.
+pub(crate) fn add_rows([k, n]: [usize; 2], x: &[Real], h_bar: &[Real], w_bar: &mut [Real]) {
+    gemm(k, n, h_bar.len() / n, Left::transposed(x, k), Right::columns(h_bar, n, 0), w_bar, Start::Add);
+}
+
+/// Rows of the inputs `x` of a layer and of the cotangents `h̄` of its products.
 struct Rows {
-    /// Where the weights begin among the shared parameters.
-    start: usize,
+    /// The weights among the shared parameters.
+    weights: Range<usize>,
     /// Numbers of a row of `x` and of `h̄`.
     sizes: [usize; 2],
     count: usize,
@@ -23,46 +30,44 @@ struct Rows {
 }
 
 impl Rows {
+    fn push(&mut self, x: &[Real], h_bar: &[Real]) {
+        let ([k, n], count) = (self.sizes, h_bar.len() / self.sizes[1]);
+        for (buffer, size, rows) in [(&mut self.x, k, x), (&mut self.h_bar, n, h_bar)] {
+            buffer.grow_to((self.count + count) * size);
+            buffer[self.count * size..][..rows.len()].copy_from_slice(rows);
+        }
+        self.count += count;
+    }
+
     fn add_to(&mut self, shared: &mut [Real]) {
-        let [k, n] = self.sizes;
-        let w_bar = &mut shared[self.start..][..k * n];
-        gemm(k, n, self.count, Left::transposed(&self.x, k), Right::columns(&self.h_bar, n, 0), w_bar, Start::Add);
-        self.count = 0;
+        let ([k, n], count) = (self.sizes, std::mem::take(&mut self.count));
+        if count > 0 {
+            add_rows(self.sizes, &self.x[..count * k], &self.h_bar[..count * n], &mut shared[self.weights.clone()]);
+        }
     }
 }
 
-/// All that waits. Rows are added in the order in which they came, so the sums are the same to the last bit as if none had waited.
+/// All that waits. Rows are added in the order in which they came: as long as nothing else is added to the same weights, the sums have the bits that
+/// they would have if none had waited.
 #[derive(Default)]
 pub(crate) struct Gathered(Vec<Rows>);
 
 impl Gathered {
-    /// Adds `xᵀ·h_bar` to the cotangent of the weights at `start`, now or when there are more rows; both have `sizes` numbers per row.
-    pub fn add(&mut self, start: usize, sizes: [usize; 2], x: &[Real], h_bar: &[Real], shared: &mut [Real]) {
-        let ([k, n], count) = (sizes, h_bar.len() / sizes[1]);
-        let known = self.0.iter().position(|rows| (rows.start, rows.sizes) == (start, sizes));
-        if count >= FEW {
-            if let Some(known) = known {
-                self.0[known].add_to(shared);
-            }
-            return gemm(
-                k,
-                n,
-                count,
-                Left::transposed(x, k),
-                Right::columns(h_bar, n, 0),
-                &mut shared[start..][..k * n],
-                Start::Add,
-            );
-        }
+    /// Takes rows whose `xᵀ·h_bar` belongs to the cotangent of these weights; adds it to `shared` once there are enough.
+    ///
+    /// # Panics
+    /// If the sizes of a row do not fit the weights and the rows.
+    pub fn add(&mut self, weights: Range<usize>, sizes: [usize; 2], x: &[Real], h_bar: &[Real], shared: &mut [Real]) {
+        let [k, n] = sizes;
+        let fits = weights.len() == k * n && x.len() * n == h_bar.len() * k;
+        assert!(fits, "rows of {k} and {n} numbers: {} and {} for {} weights", x.len(), h_bar.len(), weights.len());
+        let known = self.0.iter().position(|rows| (&rows.weights, rows.sizes) == (&weights, sizes));
         let known = known.unwrap_or_else(|| {
-            let [x, h_bar] = sizes.map(|size| Buffer::zeros((ENOUGH + FEW) * size));
-            self.0.push(Rows { start, sizes, count: 0, x, h_bar });
+            self.0.push(Rows { weights, sizes, count: 0, x: Buffer::default(), h_bar: Buffer::default() });
             self.0.len() - 1
         });
         let rows = &mut self.0[known];
-        rows.x[rows.count * k..][..x.len()].copy_from_slice(x);
-        rows.h_bar[rows.count * n..][..h_bar.len()].copy_from_slice(h_bar);
-        rows.count += count;
+        rows.push(x, h_bar);
         if rows.count >= ENOUGH {
             rows.add_to(shared);
         }
@@ -70,7 +75,12 @@ impl Gathered {
 
     /// Adds what still waits.
     pub fn finish(&mut self, shared: &mut [Real]) {
-        self.0.iter_mut().filter(|rows| rows.count > 0).for_each(|rows| rows.add_to(shared));
+        for rows in self.0.iter_mut().filter(|rows| rows.count > 0) {
+            let since = profile::start();
+            rows.add_to(shared);
+            // What it multiplies was counted with its operation.
+            profile::book(since, "gathered rows", false, || [0, 0]);
+        }
     }
 
     /// Forgets what still waits.
@@ -84,25 +94,43 @@ mod tests {
     use super::*;
     use crate::check::noise;
 
-    /// However rows are cut into pieces, some of which wait and some do not, the sum has the same bits.
     #[test]
     fn rows_that_wait_are_added_as_if_they_had_not() {
-        let ([k, n], rows) = ([7, 5], 97);
+        let (sizes, rows) = ([7, 5], 97);
+        let [k, n] = sizes;
         let (x, h_bar, first) = (noise(rows * k, 1), noise(rows * n, 2), noise(3 + k * n, 3));
         let mut expected = first.clone();
-        gemm(k, n, rows, Left::transposed(&x, k), Right::columns(&h_bar, n, 0), &mut expected[3..], Start::Add);
-        for sizes in [&[1][..], &[2, 11, 12], &[30, 3], &[11], &[97]] {
+        add_rows(sizes, &x, &h_bar, &mut expected[3..]);
+        for pieces in [&[1][..], &[2, 11, 40], &[30, 3], &[11], &[97]] {
             let (mut gathered, mut shared, mut from) = (Gathered::default(), first.clone(), 0);
-            for piece in sizes.iter().cycle() {
+            for piece in pieces.iter().cycle() {
                 let to = rows.min(from + piece);
-                gathered.add(3, [k, n], &x[from * k..to * k], &h_bar[from * n..to * n], &mut shared);
+                gathered.add(3..3 + k * n, sizes, &x[from * k..to * k], &h_bar[from * n..to * n], &mut shared);
                 from = to;
                 if from == rows {
                     break;
                 }
             }
             gathered.finish(&mut shared);
-            assert_eq!(shared, expected, "pieces of {sizes:?}");
+            assert_eq!(shared, expected, "pieces of {pieces:?}");
         }
+    }
+
+    #[test]
+    fn what_is_forgotten_is_not_added() {
+        let (mut gathered, mut shared) = (Gathered::default(), vec![0.0; 4]);
+        gathered.add(0..4, [2, 2], &[1.0, 2.0], &[3.0, 4.0], &mut shared);
+        gathered.clear();
+        gathered.finish(&mut shared);
+        assert_eq!(shared, [0.0; 4]);
+        gathered.add(0..4, [2, 2], &[1.0, 2.0], &[3.0, 4.0], &mut shared);
+        gathered.finish(&mut shared);
+        assert_eq!(shared, [3.0, 4.0, 6.0, 8.0]);
+    }
+
+    #[test]
+    #[should_panic(expected = "rows of 2 and 2 numbers: 3 and 2 for 4 weights")]
+    fn rows_that_do_not_fit_are_refused() {
+        Gathered::default().add(0..4, [2, 2], &[1.0; 3], &[1.0; 2], &mut [0.0; 4]);
     }
 }

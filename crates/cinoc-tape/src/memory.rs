@@ -16,12 +16,14 @@ pub(crate) struct Recording {
     used: usize,
     /// Room for their cotangents.
     pub cotangents_used: usize,
+    /// Working space that its operations need.
+    pub scratch: usize,
 }
 
 impl Recording {
     fn clear(&mut self) {
         self.nodes.clear();
-        (self.used, self.cotangents_used) = (0, 0);
+        (self.used, self.cotangents_used, self.scratch) = (0, 0, 0);
     }
 }
 
@@ -162,6 +164,8 @@ impl Memory {
         let shape = op.shape(&shapes[..count]);
         let saved = op.saved(&shapes[..count]);
         let scratch = op.scratch(&shapes[..count]);
+        let recording = self.own();
+        recording.scratch = recording.scratch.max(scratch);
         self.scratch.grow_to(scratch);
         let home = self.reserve(invariant, shape.count(), saved);
         let bar = wants_bar.then(|| self.reserve_bar(invariant, shape.count()));

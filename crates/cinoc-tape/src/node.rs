@@ -67,8 +67,8 @@ impl Node {
         !matches!(self.home, Home::Arena { .. })
     }
 
-    /// Numbers that computing it reads and writes.
-    pub fn numbers(&self, nodes: &[Node]) -> usize {
+    /// Numbers of inputs, result and what is saved.
+    pub fn moved(&self, nodes: &[Node]) -> usize {
         let saved = match self.home {
             Home::Arena { saved, .. } | Home::Invariant { saved, .. } => saved,
             Home::Shared { .. } => 0,
@@ -86,7 +86,7 @@ impl Node {
                 let (y, kept) = room.split_at_mut(align(count));
                 let (since, op) = (profile::start(), recorded.op());
                 op.forward(&x, &mut y[..count], &mut kept[..saved], &mut scratch[..self.scratch]);
-                profile::book(since, op.name(), true, || [op.flops(x.shapes()), self.numbers(nodes)]);
+                profile::book(since, op.name(), true, || [op.flops(x.shapes()), self.moved(nodes)]);
             }
             (None, _) if self.count == 1 => room[..count].copy_from_slice(lent.value(&nodes[self.inputs[0] as usize])),
             _ => {}

@@ -24,13 +24,11 @@ pub struct Spent {
 /// One direction of them.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Pass {
-    /// How often.
-    pub calls: u64,
     /// The time.
     pub time: Duration,
-    /// Multiplications and additions of matrix products and convolutions; nothing else is counted.
+    /// Multiplications and additions of layers and convolutions, each counted once however often it is computed, twice as many for their derivatives; no others.
     pub flops: u64,
-    /// Bytes of all that was read and written, each counted once, wherever it lay.
+    /// Bytes of inputs, results, what is saved and, for derivatives, cotangents, wherever they lie.
     pub bytes: u64,
 }
 
@@ -58,7 +56,6 @@ pub(crate) fn book(start: Option<Instant>, name: &'static str, forward: bool, do
         TABLE.with_borrow_mut(|table| {
             let spent = table.entry(name).or_default();
             let pass = if forward { &mut spent.forward } else { &mut spent.backward };
-            pass.calls += 1;
             pass.time += time;
             pass.flops += flops as u64;
             pass.bytes += (numbers * size_of::<Real>()) as u64;

@@ -33,8 +33,8 @@ impl Memory {
         self.recording = model.recording.clone();
         (self.used, self.cotangents_used, self.read) = (model.used, model.cotangents_used, model.read);
         self.values.grow_to(self.used);
-        scratch.grow_to(model.scratch.len());
         if let Some(recording) = &model.recording {
+            scratch.grow_to(recording.scratch);
             recording.compute(&mut self.values, scratch, shared, leaves, (!again).then_some(&model.values));
         }
     }
@@ -42,6 +42,7 @@ impl Memory {
     /// Computes its own recording once more, in its place: half the room where nobody asks for what was there before.
     pub fn renew<'a>(&mut self, shared: &[Real], leaves: impl IntoIterator<Item = (VarId, &'a [Real])>) {
         if let Some(recording) = &self.recording {
+            self.scratch.grow_to(recording.scratch);
             recording.compute(&mut self.values, &mut self.scratch, shared, leaves, None);
         }
     }

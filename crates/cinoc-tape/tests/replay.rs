@@ -2,7 +2,7 @@
 
 use cinoc_tape::check::noise;
 use cinoc_tape::kernel::buffer::Buffer;
-use cinoc_tape::{Adjoints, Memory, Real, Tape, VarId};
+use cinoc_tape::{Adjoints, Memory, Params, Real, Tape, VarId};
 
 /// Records a small graph with every kind of leaf; returns its memory and the names of `x`, a constant and the result.
 fn record(x: &[Real], c: &[Real], look: bool) -> (Memory, [VarId; 3]) {
@@ -89,6 +89,53 @@ fn loop_invariant_nodes_are_swept_once_for_all_replays() {
         let close = |(a, b): (&Real, &Real)| (a - b).abs() < 1e-5 * b.abs();
         assert!(together.shared.iter().zip(&*alone.shared).all(close), "{:?} {:?}", &*together.shared, &*alone.shared);
     }
+}
+
+/// Two layers with few rows, whose weights' cotangents are gathered over replays.
+#[test]
+fn layers_with_few_rows_have_the_same_gradient_over_many_replays() {
+    const ROWS: usize = 5;
+    let sizes = [[6, 4], [4, 3]];
+    let mut params = Params::default();
+    for (i, [k, n]) in sizes.into_iter().enumerate() {
+        params.push(&format!("{i}.w"), [k, n], &noise(k * n, 1 + i as u64));
+        params.push(&format!("{i}.b"), [n], &noise(n, 3 + i as u64));
+    }
+    params.refresh();
+    let (shared, parameters) = (params.shared(), params.theta().len());
+    let tape = Tape::new(Memory::default(), shared);
+    let leaves = params.leaves(&tape, true);
+    let x = tape.input([ROWS, 6], &noise(ROWS * 6, 5));
+    let y = x.soft_dense(leaves.layer(0)).soft_dense(leaves.layer(2)).square().sum();
+    let (x, y) = (x.id(), y.id());
+    let first = tape.into_memory();
+    let (mut scratch, mut replays): (_, [Memory; 12]) = (Buffer::default(), Default::default());
+    for (i, memory) in replays.iter_mut().enumerate() {
+        memory.replay(&first, shared, [(x, noise(ROWS * 6, 6 + i as u64).as_slice())], &mut scratch);
+    }
+    let sweep = |bars: &mut Adjoints, each: bool| {
+        bars.clear_shared();
+        for memory in replays.iter().rev().chain([&first]) {
+            bars.start(memory, parameters);
+            bars.seed(memory, y, &[1.0]);
+            memory.backward_before(shared, bars, None);
+            if each {
+                memory.backward_loop_invariant(shared, bars);
+            }
+        }
+        if !each {
+            first.backward_loop_invariant(shared, bars);
+        }
+        bars.shared.to_vec()
+    };
+    let expected = sweep(&mut Adjoints::default(), true);
+    let mut together = Adjoints::default();
+    assert_eq!(sweep(&mut together, false), expected);
+    // A sweep that was given up leaves nothing behind.
+    together.start(&first, parameters);
+    together.seed(&first, y, &[1.0]);
+    first.backward_before(shared, &mut together, None);
+    assert_eq!(sweep(&mut together, false), expected);
 }
 
 /// A recording with a loop-invariant node `f(place·w)`, `ticks` times multiplied by `x` and added up.

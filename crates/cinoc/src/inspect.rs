@@ -210,15 +210,15 @@ pub struct Operations {
     pub each: Vec<Operation>,
 }
 
-/// All operations of one name in an update, divided by the number of threads.
+/// All operations of one name in an update, divided by the number of threads that go through shards.
 #[derive(Clone, Debug)]
 pub struct Operation {
     /// The name.
     pub name: &'static str,
     /// Computing it.
-    pub forward: Share,
+    pub forward: Direction,
     /// Its derivative.
-    pub backward: Share,
+    pub backward: Direction,
 }
 
 impl Operation {
@@ -230,12 +230,12 @@ impl Operation {
 
 /// What one direction of an operation takes.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Share {
+pub struct Direction {
     /// Milliseconds.
     pub ms: f64,
-    /// Multiplications and additions of matrix products and convolutions.
+    /// Multiplications and additions of layers and convolutions.
     pub flops: f64,
-    /// Bytes read and written.
+    /// Bytes of inputs, results, what is saved and cotangents.
     pub bytes: f64,
 }
 
@@ -253,13 +253,14 @@ pub fn operations(parts: Parts, threads: usize, updates: usize) -> Result<Operat
     let whole = since.elapsed().as_secs_f64() * 1e3 / updates as f64;
     profile::enable(false);
     let tables = trainer.each_thread(profile::take);
-    let part = 1.0 / (updates * count) as f64;
-    let add = |share: &mut Share, pass: &profile::Pass| {
+    // Where there are fewer shards than threads, the others help and keep no account.
+    let part = 1.0 / (updates * count.min(trainer.shard_sizes().count())) as f64;
+    let add = |share: &mut Direction, pass: &profile::Pass| {
         share.ms += 1e3 * part * pass.time.as_secs_f64();
         share.flops += part * pass.flops as f64;
         share.bytes += part * pass.bytes as f64;
     };
-    let mut sums: BTreeMap<&'static str, [Share; 2]> = BTreeMap::new();
+    let mut sums: BTreeMap<&'static str, [Direction; 2]> = BTreeMap::new();
     for (name, spent) in tables.iter().flatten() {
         let [forward, backward] = sums.entry(name).or_default();
         add(forward, &spent.forward);

@@ -132,7 +132,7 @@ fn operations(parts: Parts, threads: usize, updates: usize, json: bool) -> Resul
     let inspect::Operations { whole, each: rows } = inspect::operations(parts, threads, updates)?;
     let known: f64 = rows.iter().map(inspect::Operation::ms).sum();
     if json {
-        let pass = |share: &inspect::Share| serde_json::json!({"ms": share.ms, "flops": share.flops, "bytes": share.bytes});
+        let pass = |share: &inspect::Direction| serde_json::json!({"ms": share.ms, "flops": share.flops, "bytes": share.bytes});
         let rows: Vec<_> = rows
             .iter()
             .map(|row| serde_json::json!({"name": row.name, "forward": pass(&row.forward), "backward": pass(&row.backward)}))
@@ -140,10 +140,11 @@ fn operations(parts: Parts, threads: usize, updates: usize, json: bool) -> Resul
         say!("{}", serde_json::json!({"problem": name, "ms_per_update": whole, "operations": rows}))?;
         return Ok(());
     }
-    say!("{}: {whole:.1} ms per update with a clock around every operation; per thread, with both directions' rates", name)?;
+    say!("{}: {whole:.1} ms per update with a clock around every operation; times per thread, rates over both directions", name)?;
     say!("  {:<14}{:>10}{:>10}{:>12}{:>10}", "", "forward", "backward", "GFLOP/s", "GB/s")?;
-    for inspect::Operation { name, forward, backward } in rows {
-        let rate = |work: f64| work / (1e6 * (forward.ms + backward.ms));
+    for row in rows {
+        let inspect::Operation { name, forward, backward } = row;
+        let rate = |work: f64| work / (1e6 * row.ms());
         let products = forward.flops + backward.flops;
         let flops = if products > 0.0 { format!("{:.0}", rate(products)) } else { String::new() };
         say!(

@@ -3,6 +3,7 @@
 use super::conv_pass::{Backward, Forward, cut};
 use super::soft_dense::{forward, start_back, tanh_back};
 use super::{Conv3x3, Cotangents, Inputs, Op};
+use crate::gathered::FEW;
 use crate::kernel::buffer::align;
 use crate::kernel::conv::Sizes;
 use crate::kernel::gemm::{Left, Right, Start, gemm};
@@ -134,7 +135,7 @@ impl Op for ConvBranch {
             tanh_back(&y[at.clone()], &y_bar[at.clone()], h_bar, bars.get(5));
             start_back(features, &products[at], &norms[from..to], h_bar, Some(features_bar), true);
             gemm(count, k, n, Left::rows(h_bar, n), Right::columns(&x[6], k, 0), features_bar, Start::Add);
-            bars.add_product(4, [k, n], features, h_bar);
+            bars.add_rows(4, [k, n], features, h_bar, rows < FEW);
             let mut x_bar = bars.get(X).map(|x_bar| &mut x_bar[from * image..to * image]);
             for i in 0..count {
                 let middle = &middles[i * m..][..m];

@@ -24,8 +24,7 @@ pub use reduce::Reduce;
 pub use soft_dense::SoftDense;
 
 use crate::backward::{Place, Touched};
-use crate::gathered::Gathered;
-use crate::kernel::gemm::{Left, Right, Start, gemm};
+use crate::gathered::{Gathered, add_rows};
 use crate::{Real, Shape, Var};
 use std::ops::Index;
 use std::sync::Arc;
@@ -56,7 +55,7 @@ pub trait Op: Send + Sync {
         0
     }
 
-    /// Multiplications and additions of matrix products and convolutions in the forward pass, for profiles; 0 where there are none.
+    /// Multiplications and additions of layers and convolutions in the forward pass, for profiles; 0 for others.
     fn flops(&self, _x: &[Shape]) -> usize {
         0
     }
@@ -131,13 +130,19 @@ impl Cotangents<'_> {
         Some(bar)
     }
 
-    /// Adds `xᵀ·h_bar` to the cotangent of input `i`, weights `[k, n]`, for rows of `k` and `n` numbers; a few rows may wait for more.
-    pub fn add_product(&mut self, i: usize, sizes: [usize; 2], x: &[Real], h_bar: &[Real]) {
-        let [k, n] = sizes;
-        if let Some(Place::Shared { start, .. }) = self.places[i] {
-            self.gathered.add(start, sizes, x, h_bar, self.shared);
-        } else if let Some(w_bar) = self.get(i) {
-            gemm(k, n, h_bar.len() / n, Left::transposed(x, k), Right::columns(h_bar, n, 0), w_bar, Start::Add);
+    /// Adds `xᵀ·h_bar` to the cotangent of input `i`, weights `[k, n]`, from rows of `k` and `n` numbers. `few`: the operation has so few rows that they are
+    /// gathered over several calls first.
+    ///
+    /// # Panics
+    /// If the sizes of a row do not fit the weights and the rows.
+    pub(crate) fn add_rows(&mut self, i: usize, sizes: [usize; 2], x: &[Real], h_bar: &[Real], few: bool) {
+        match self.places[i] {
+            Some(Place::Shared { start, end }) if few => self.gathered.add(start..end, sizes, x, h_bar, self.shared),
+            _ => {
+                if let Some(w_bar) = self.get(i) {
+                    add_rows(sizes, x, h_bar, w_bar);
+                }
+            }
         }
     }
 

@@ -1,6 +1,7 @@
 //! A network layer on normalised inputs.
 
 use super::{Cotangents, Inputs, Op};
+use crate::gathered::FEW;
 use crate::kernel::gemm::{Left, Right, Start, gemm};
 use crate::kernel::{math, vectorise};
 use crate::{Real, Shape, Var};
@@ -141,7 +142,7 @@ impl Op for SoftDense {
             if let Some(x_bar) = x_bar {
                 gemm(to - from, k, n, Left::rows(h_bar, n), Right::columns(&x[2], k, 0), x_bar, Start::Add);
             }
-            bars.add_product(0, [k, n], x_rows, h_bar);
+            bars.add_rows(0, [k, n], x_rows, h_bar, rows < FEW);
         }
     }
 
