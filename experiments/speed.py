@@ -1,0 +1,67 @@
+"""Tables of one update against JAX, in docs/speed.md and README.md, from results/speed/POLICY-PROBLEM.json (experiments/speed).
+
+Times are of the best update of all rounds; ratios of best ones, and of medians in brackets.
+"""
+import json
+import pathlib
+
+top = pathlib.Path(__file__).resolve().parent.parent
+PROBLEMS = ["heat1d", "fkpp1d", "heat2d", "heat2d_obstacles", "ks1d", "ks2d", "turbulence2d", "density2d"]
+BEGIN, END = "<!-- speed: written by experiments/speed.py -->\n", "<!-- end of speed -->"
+
+
+def measured(policy):
+    """Problem → result, of those there are."""
+    paths = {problem: top / "results" / "speed" / f"{policy}-{problem}.json" for problem in PROBLEMS}
+    return {problem: json.loads(path.read_text()) for problem, path in paths.items() if path.exists()}
+
+
+def time(ms):
+    """Milliseconds, to three digits; seconds where there are many."""
+    return f"{ms / 1000:.1f} s" if ms >= 9950 else f"{ms:.0f} ms" if ms >= 99.5 else f"{ms:.1f} ms"
+
+
+def jax(result, key="ms_per_update_min"):
+    """The better of its settings."""
+    return min(result[name][key] for name in ("jax", "jax_checkpoint") if result[name])
+
+
+def limit(result):
+    """Milliseconds that the products of an update take at the peak of both cores, and how many times that the best update took."""
+    least = min(run["ms_flop_limit"] for run in result["ours"]["runs"])
+    return least, result["ours"]["ms_per_update_min"] / least
+
+
+def whole(policy):
+    """The table of docs/speed.md for one policy."""
+    lines = ["| problem | ticks | this build | the build before | JAX, best setting | ratio | products at the peak | cost alone |",
+             "|---|---|---|---|---|---|---|---|"]
+    for problem, r in measured(policy).items():
+        least, times = limit(r)
+        before = f"{time(r['other']['ms_per_update_min'])}: {r['build_ratio_min']:.2f} ({r['build_ratio_median']:.2f})" if r["other"] else ""
+        lines.append(f"| `{problem}` | {r['ticks']} | {time(r['ours']['ms_per_update_min'])} | {before} | {time(jax(r))} | **{r['ratio_update_min']:.1f}** ({r['ratio_update']:.1f}) | "
+                     f"{time(least)}: {times:.1f} times that | {time(r['ours']['ms_forward_median'])} |")
+    return lines
+
+
+def essence():
+    """The table of README.md."""
+    ours = measured("tuned")
+    lines = ["| problem | ours | JAX | ratio | with our policy |", "|---|---|---|---|---|"]
+    for problem, r in measured("paper").items():
+        own = ours.get(problem)
+        lines.append(f"| `{problem}` | {time(r['ours']['ms_per_update_min'])} | {time(jax(r))} | **{r['ratio_update_min']:.1f}** ({r['ratio_update']:.1f}) | "
+                     + (f"{own['ratio_update_min']:.1f} ({own['ratio_update']:.1f}) |" if own else "|"))
+    return lines
+
+
+def put(path, lines):
+    """Between the marks."""
+    text = path.read_text()
+    before, rest = text.split(BEGIN, 1)
+    path.write_text(before + BEGIN + "\n" + "\n".join(lines) + "\n\n" + END + rest.split(END, 1)[1])
+
+
+if __name__ == "__main__":
+    put(top / "docs" / "speed.md", ["The paper's policy:", "", *whole("paper"), "", "Ours, as it is trained:", "", *whole("tuned")])
+    put(top / "README.md", essence())
