@@ -33,6 +33,11 @@ def shares(run):
     return found
 
 
+def time(ms):
+    """Short enough to stand beside a bar."""
+    return f"{ms / 1000:.1f} s" if ms >= 1000 else f"{ms:.0f} ms"
+
+
 def bars(runs):
     """A bar for each run."""
     out, x = [], LEFT
@@ -48,7 +53,7 @@ def bars(runs):
             width = WIDTH * ms / whole
             out.append(f'<rect x="{x:.1f}" y="{y}" width="{width:.1f}" height="{ROW - 6}" fill="{KINDS[kind]}"/>')
             x += width
-        out.append(f'<text x="{LEFT + WIDTH + 8}" y="{y + 15}">{run["ms_per_update"]:.3g} ms</text>')
+        out.append(f'<text x="{LEFT + WIDTH + 8}" y="{y + 15}">{time(run["ms_per_update"])}</text>')
         y += ROW
     return out, y
 
@@ -70,6 +75,7 @@ def roofline(runs, y0):
         points = [at(x, y) for x in (10 ** (low + 0.02 * i) for i in range(151)) if 10**floor <= (y := min(peak, x * bandwidth / 1e9)) <= 10**ceiling]
         out.append(f'<path d="M{" L".join(f"{x:.1f} {y:.1f}" for x, y in points)}" fill="none" stroke="#555" stroke-dasharray="{"5 4" if "memory" in name else "none"}"/>')
         out.append(f'<text x="{points[0][0] + 6:.1f}" y="{points[0][1] - 6:.1f}" font-size="11">{name}</text>')
+    named, names = [], []
     for run in runs:
         for operation in run["operations"]:
             for direction, fill in (("forward", "white"), ("backward", None)):
@@ -79,8 +85,12 @@ def roofline(runs, y0):
                     px, py = at(min(max(x, 10**low), 10**high), min(max(y, 10**floor), 10**ceiling))
                     colour = "#1f6fb4" if run["preset"] == "paper" else "#c4512d"
                     out.append(f'<circle cx="{px:.1f}" cy="{py:.1f}" r="5" fill="{fill or colour}" stroke="{colour}" stroke-width="1.5"><title>{run["problem"]}, {run["preset"]}: {operation["name"]}, {direction}</title></circle>')
-                    if direction == "backward":
-                        out.append(f'<text x="{px + 8:.1f}" y="{py + 4:.1f}" font-size="10">{run["problem"]}</text>')
+                    # Names where they have room; all dots have theirs as a title.
+                    if direction == "backward" and all(abs(px - x) > 75 or abs(py - y) > 11 for x, y in named):
+                        named.append((px, py))
+                        side = f'x="{px - 8:.1f}" text-anchor="end"' if px > LEFT + width - 80 else f'x="{px + 8:.1f}"'
+                        names.append(f'<text {side} y="{py + 4:.1f}" font-size="10">{run["problem"]}</text>')
+    out += names
     out.append(f'<text x="{LEFT + width / 2}" y="{y0 + height + 40}" text-anchor="middle">arithmetic per byte touched (flop/B)</text>')
     out.append(f'<text transform="translate({LEFT - 50} {y0 + height / 2}) rotate(-90)" text-anchor="middle">GFLOP/s of one core</text>')
     out.append(f'<text x="{LEFT}" y="{y0 + height + 62}" font-size="12">○ forward  ● backward; blue: the paper\'s policy, red: ours; layers that take 3 % of an update or more</text>')
