@@ -183,15 +183,10 @@ const tests = {
   async "turbulence plays at thirty frames per second"() {
     const { page, complaints, close } = await visit("turbulence2d");
     await page.locator("#play").click();
-    // The best of several moments: a machine that others use too is slow at times, a slow page is slow at all of them.
-    let best = 0;
-    for (let moment = 0, before = 0; moment < 6 && best < 30; moment++) {
-      await page.waitForTimeout(5000);
-      const [fps, made] = await page.evaluate(() => [cinoc.screen.fps(), cinoc.play.ticks]);
-      console.log(`  ${fps.toFixed(0)} frames per second, ${made - before} ticks in five seconds`);
-      [best, before] = [Math.max(best, fps), made];
-    }
-    assert(best >= 30, `${best} frames per second`);
+    await page.waitForTimeout(5000);
+    const [fps, made] = await page.evaluate(() => [cinoc.screen.fps(), cinoc.play.ticks]);
+    console.log(`  ${fps.toFixed(0)} frames per second, ${made} ticks in five seconds`);
+    assert(fps >= 30, `${fps} frames per second`);
     assert.deepEqual(complaints, []);
     await close();
   },
