@@ -1,6 +1,6 @@
 //! `ω_t + q·∇ω = ν∇²ω + f` with `q = (ψ_y, −ψ_x)`, `∇²ψ = −ω`, periodic.
 
-use crate::calculus::{Fourier, Layout, OddSymbol, Plane, Symbol, add};
+use crate::calculus::{Fourier, Layout, OddSymbol, Plane, Symbol, coefficients, scale};
 use crate::stepper::{Nonlinear, Rk4, Spectral, SpectralStepper, Substeps};
 use crate::{Grid, Real};
 use cinoc_tape::Var;
@@ -87,28 +87,38 @@ impl Spectral for Vorticity2d {
     }
 }
 
-/// The nonlinear term by hand; keeps flow and slopes on the fine grid.
+/// The nonlinear term by hand, in the form of Basdevant (1983): of a flow without sources, `−q·∇ω = (∂y² − ∂x²)(q₁q₂) + ∂x∂y(q₁² − q₂²)`.
+///
+/// Two fields there and two back, where the plain form has four there and one back. The products are free of aliasing, so both forms have
+/// the same modes up to rounding. Keeps the flow on the fine grid.
 struct Advection {
     grid: Grid,
     plane: Plane,
     fine: Plane,
-    symbols: [OddSymbol; 4],
+    /// ω to q₁, q₂.
+    flow: [OddSymbol; 2],
+    /// q₁q₂ and q₁² − q₂² to the rate.
+    stress: [Vec<Real>; 2],
 }
+
+/// The factors of the modes of q₁q₂ and q₁² − q₂² in the rate.
+const STRESS: [fn(&[f64]) -> f64; 2] = [|k| k[0] * k[0] - k[1] * k[1], |k| -k[0] * k[1]];
 
 impl Advection {
     fn new(grid: &Grid) -> Self {
         let (nodes, unit) = ([grid.nodes[0], grid.nodes[1]], grid.wavenumber_units());
         let plane = Plane::new(nodes);
         let inside = |j: &[i64]| (0..2).all(|axis| 2 * j[axis].unsigned_abs() < nodes[axis] as u64);
-        let symbol = |factor: fn(&[f64]) -> f64| {
-            OddSymbol::new(&plane, |j| if inside(j) { factor(&[unit[0] * j[0] as f64, unit[1] * j[1] as f64]) } else { 0.0 })
+        let at = |j: &[i64], factor: fn(&[f64]) -> f64| {
+            if inside(j) { factor(&[unit[0] * j[0] as f64, unit[1] * j[1] as f64]) } else { 0.0 }
         };
-        Self { symbols: FACTORS.map(symbol), fine: Plane::padded(nodes), plane, grid: grid.clone() }
-    }
-
-    fn fields<'a>(&self, kept: &'a [Real]) -> [&'a [Real]; 4] {
-        let mut each = kept.chunks_exact(self.fine.values_size());
-        std::array::from_fn(|_| each.next().expect("four fields"))
+        Self {
+            flow: [FACTORS[0], FACTORS[1]].map(|factor| OddSymbol::new(&plane, |j| at(j, factor))),
+            stress: STRESS.map(|factor| coefficients(&plane, |j| at(j, factor))),
+            fine: Plane::padded(nodes),
+            plane,
+            grid: grid.clone(),
+        }
     }
 }
 
@@ -118,57 +128,84 @@ impl Nonlinear for Advection {
     }
 
     fn kept(&self) -> usize {
-        4 * self.fine.values_size()
+        2 * self.fine.values_size()
     }
 
     fn work(&self) -> usize {
-        self.plane.size() + 2 * self.fine.values_size() + self.fine.transform_work()
+        2 * self.fine.values_size() + self.plane.size() + self.fine.transform_work()
     }
 
     fn prepare(&self, z_hat: &[Real], kept: &mut [Real], work: &mut [Real]) {
         let (turned, work) = work.split_at_mut(self.plane.size());
-        for (symbol, field) in self.symbols.iter().zip(kept.chunks_exact_mut(self.fine.values_size())) {
+        for (symbol, field) in self.flow.iter().zip(kept.chunks_exact_mut(self.fine.values_size())) {
             symbol.apply(1.0, z_hat, turned, false);
             self.fine.values(turned, field, work);
         }
     }
 
     fn finish(&self, kept: &[Real], f_hat: &[Real], rate_hat: &mut [Real], work: &mut [Real]) {
-        let (sum, work) = work.split_at_mut(self.fine.values_size());
-        let [q1, q2, x, y] = self.fields(kept);
-        crew::rows(sum, 1, 2, |first, sum| {
-            let along = [(q1, x), (q2, y)].map(|(q, slope)| q[first..].iter().zip(&slope[first..]));
-            let [along_x, along_y] = along;
-            vectorise(
-                #[inline(always)]
-                || {
-                    for (sum, ((q1, x), (q2, y))) in sum.iter_mut().zip(along_x.zip(along_y)) {
-                        *sum = -(q1 * x + q2 * y);
-                    }
-                },
-            );
-        });
-        self.fine.spectrum(sum, rate_hat, work);
-        add(rate_hat, f_hat);
+        let (product, work) = work.split_at_mut(self.fine.values_size());
+        let (spectrum, work) = work.split_at_mut(self.plane.size());
+        let (q1, q2) = kept.split_at(self.fine.values_size());
+        for (i, stress) in self.stress.iter().enumerate() {
+            crew::rows(product, 1, 2, |first, product| {
+                let flow = q1[first..].iter().zip(&q2[first..]);
+                vectorise(
+                    #[inline(always)]
+                    || match i {
+                        0 => product.iter_mut().zip(flow).for_each(|(product, (q1, q2))| *product = q1 * q2),
+                        _ => product.iter_mut().zip(flow).for_each(|(product, (q1, q2))| *product = q1 * q1 - q2 * q2),
+                    },
+                );
+            });
+            self.fine.spectrum(product, spectrum, work);
+            let so_far = if i == 0 { Some(f_hat) } else { None };
+            add_scaled(stress, spectrum, so_far, rate_hat);
+        }
     }
 
     fn vjp(&self, kept: &[Real], rate_bar: &mut [Real], z_bar: &mut [Real], work: &mut [Real]) {
-        let (sum_bar, work) = work.split_at_mut(self.fine.values_size());
-        let (field_bar, work) = work.split_at_mut(self.fine.values_size());
-        self.fine.values(rate_bar, sum_bar, work);
-        let [q1, q2, x, y] = self.fields(kept);
-        for (i, (symbol, partner)) in self.symbols.iter().zip([x, y, q1, q2]).enumerate() {
-            vectorise(
-                #[inline(always)]
-                || field_bar.iter_mut().zip(&*sum_bar).zip(partner).for_each(|((bar, sum), partner)| *bar = -sum * partner),
-            );
-            self.fine.spectrum(field_bar, rate_bar, work);
-            symbol.apply(-1.0, rate_bar, z_bar, i > 0);
+        let (fine, size) = (self.fine.values_size(), self.plane.size());
+        let (product_bars, work) = work.split_at_mut(2 * fine);
+        let (spectrum, work) = work.split_at_mut(size);
+        for (stress, bar) in self.stress.iter().zip(product_bars.chunks_exact_mut(fine)) {
+            spectrum.copy_from_slice(rate_bar);
+            scale(stress, spectrum);
+            self.fine.values(spectrum, bar, work);
+        }
+        let ((q1, q2), (product_bar, difference_bar)) = (kept.split_at(fine), product_bars.split_at_mut(fine));
+        vectorise(
+            #[inline(always)]
+            || {
+                for ((p, d), (q1, q2)) in product_bar.iter_mut().zip(difference_bar).zip(q1.iter().zip(q2)) {
+                    (*p, *d) = (*p * q2 + 2.0 * *d * q1, *p * q1 - 2.0 * *d * q2);
+                }
+            },
+        );
+        for (i, (symbol, flow_bar)) in self.flow.iter().zip(product_bars.chunks_exact(fine)).enumerate() {
+            self.fine.spectrum(flow_bar, spectrum, work);
+            symbol.apply(-1.0, spectrum, z_bar, i > 0);
         }
     }
 
     fn speed(&self, kept: &[Real]) -> Real {
-        let [q1, q2, _, _] = self.fields(kept);
+        let (q1, q2) = kept[..self.kept()].split_at(self.fine.values_size());
         fastest(&self.grid, q1, q2)
     }
+}
+
+/// `y = coefficient·x + before`, where nothing is given with `y` itself as before.
+fn add_scaled(coefficients: &[Real], x: &[Real], before: Option<&[Real]>, y: &mut [Real]) {
+    crew::rows(y, 1, 1, |first, y| {
+        let given = coefficients[first..].iter().zip(&x[first..]);
+        vectorise(
+            #[inline(always)]
+            || match before {
+                Some(before) => {
+                    y.iter_mut().zip(given).zip(&before[first..]).for_each(|((y, (c, x)), before)| *y = c * x + before)
+                }
+                None => y.iter_mut().zip(given).for_each(|(y, (c, x))| *y += c * x),
+            },
+        );
+    });
 }

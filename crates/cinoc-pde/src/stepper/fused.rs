@@ -5,11 +5,13 @@ use super::plan::Plan;
 use super::substeps::Substeps;
 use crate::Real;
 use crate::calculus::add;
-use cinoc_tape::kernel::crew;
 use cinoc_tape::{Cotangents, Inputs, Op, Shape};
 
 /// States kept per tick at most; between them the backward pass steps once more.
 const MOST_SLOTS: usize = 32;
+
+/// The same where the number of substeps is chosen in every tick, and room must be there for the most: all stages of four substeps, which turbulence mostly takes.
+const MOST_SLOTS_CHOSEN: usize = 16;
 
 /// Numbers in front of the kept states, a full cache line so that these are aligned: which plan was chosen (see [`Choice`]), then padding.
 const HEADER: usize = 16;
@@ -35,7 +37,7 @@ impl Choice {
 /// A tick under a held force. Inputs: field and force, `[batch, nodes...]`.
 ///
 /// The state stays in Fourier space from the first substep to the last. The forward pass keeps it at the start of each substep (of a single
-/// substep with a single stage, nothing); the backward pass computes the stages of a substep again.
+/// substep with a single stage, nothing), and at each stage if there is room for that; the backward pass computes the others again.
 pub(super) struct FusedStep {
     pub nonlinear: Box<dyn Nonlinear>,
     /// One for each number of substeps that may be chosen, fewest first.
@@ -85,13 +87,18 @@ impl FusedStep {
         if self.single() {
             return 0;
         }
-        let most = if self.plans.len() > 1 { 8 } else { MOST_SLOTS };
+        let most = if self.plans.len() > 1 { MOST_SLOTS_CHOSEN } else { MOST_SLOTS };
         most.min(self.most_substeps())
     }
 
     /// Substeps from one kept state to the next.
     fn every(&self, substeps: usize) -> usize {
         substeps.div_ceil(self.slots().max(1))
+    }
+
+    /// Whether there is room to keep the state of every stage: few substeps where many are allowed for.
+    fn keeps_stages(&self, substeps: usize) -> bool {
+        substeps * self.stages() <= self.slots()
     }
 
     /// Numbers in a field, and numbers kept per group of fields.
@@ -116,6 +123,25 @@ impl FusedStep {
             stage_bars: take((stages + 1) * size),
             f_bar: take(size),
             between: take(self.every(self.most_substeps()) * size),
+        }
+    }
+
+    /// The cotangent of the state before all substeps, from states that were kept at the start of some of them.
+    fn back_from_states(&self, plan: &Plan<Vec<Real>>, states: &[Real], room: &mut Room) {
+        let (size, every) = (self.size(), self.every(plan.substeps));
+        for slot in (0..plan.substeps.div_ceil(every)).rev() {
+            let between = std::mem::take(&mut room.between);
+            let count = every.min(plan.substeps - slot * every);
+            between[..size].copy_from_slice(&states[slot * size..][..size]);
+            for i in 1..count {
+                let (z, next) = between[(i - 1) * size..(i + 1) * size].split_at_mut(size);
+                let Room { f_hat, rates, kept, work, .. } = room;
+                self.step(plan, z, f_hat, next, rates, kept, work, false, &mut []);
+            }
+            for i in (0..count).rev() {
+                self.step_back(plan, &between[i * size..][..size], room);
+            }
+            room.between = between;
         }
     }
 
@@ -171,11 +197,15 @@ impl Op for FusedStep {
             };
             self.nonlinear.finish(&kept[..self.nonlinear.kept()], f_hat, &mut rates[..size], work);
             let every = self.every(plan.substeps);
+            let (each, saved) = (self.stages() * size, &mut saved[HEADER..]);
             for substep in 0..plan.substeps {
-                if substep.is_multiple_of(every) && !self.single() {
-                    crew::copy(z, &mut saved[HEADER + substep / every * size..][..size]);
+                let mut stages: &mut [Real] = &mut [];
+                if self.keeps_stages(plan.substeps) {
+                    stages = &mut saved[substep * each..][..each];
+                } else if substep.is_multiple_of(every) && !self.single() {
+                    stages = &mut saved[substep / every * size..][..size];
                 }
-                self.step(plan, z, f_hat, next, rates, kept, work, substep == 0);
+                self.step(plan, z, f_hat, next, rates, kept, work, substep == 0, stages);
                 std::mem::swap(&mut z, &mut next);
             }
             layout.unload(z, y, work);
@@ -197,22 +227,14 @@ impl Op for FusedStep {
                 self.nonlinear.columns(&x[0][part.clone()], room.kept, room.work);
                 self.stages_back(&self.plans[0], &mut room);
             } else if let Some(plan) = self.plan(Choice::load(saved)) {
-                layout.load(&x[1][part.clone()], room.f_hat, room.work);
                 layout.load(y_bar, &mut room.stage_bars[stages * size..], room.work);
-                let every = self.every(plan.substeps);
-                for slot in (0..plan.substeps.div_ceil(every)).rev() {
-                    let between = std::mem::take(&mut room.between);
-                    let count = every.min(plan.substeps - slot * every);
-                    between[..size].copy_from_slice(&saved[HEADER + slot * size..][..size]);
-                    for i in 1..count {
-                        let (z, next) = between[(i - 1) * size..(i + 1) * size].split_at_mut(size);
-                        let Room { f_hat, rates, kept, work, .. } = &mut room;
-                        self.step(plan, z, f_hat, next, rates, kept, work, false);
-                    }
-                    for i in (0..count).rev() {
-                        self.step_back(plan, &between[i * size..][..size], &mut room);
-                    }
-                    room.between = between;
+                let saved = &saved[HEADER..];
+                if self.keeps_stages(plan.substeps) {
+                    let substeps = saved[..plan.substeps * stages * size].chunks_exact(stages * size);
+                    substeps.rev().for_each(|states| self.step_back_from(plan, states, &mut room));
+                } else {
+                    layout.load(&x[1][part.clone()], room.f_hat, room.work);
+                    self.back_from_states(plan, saved, &mut room);
                 }
             }
             let Room { z, next, f_bar, stage_bars, work, .. } = &mut room;

@@ -4,6 +4,7 @@ use super::fused::{FusedStep, Room};
 use super::plan::Plan;
 use crate::Real;
 use crate::calculus::{add, combine};
+use cinoc_tape::kernel::crew;
 
 impl FusedStep {
     /// The next stage (or state) of a line of the scheme.
@@ -14,7 +15,7 @@ impl FusedStep {
         combine(std::iter::once((&mix.state[..], z)).chain(known), next);
     }
 
-    /// One substep from `z` to `next`. With `begun`, the first rate is known.
+    /// One substep from `z` to `next`. With `begun`, the first rate is known. Copies the states of as many stages as fit into `states`.
     pub fn step(
         &self,
         plan: &Plan<Vec<Real>>,
@@ -25,11 +26,16 @@ impl FusedStep {
         kept: &mut [Real],
         work: &mut [Real],
         begun: bool,
+        states: &mut [Real],
     ) {
         let (size, keep) = (self.size(), self.nonlinear.kept());
+        let mut states = states.chunks_exact_mut(size);
         for stage in 0..self.stages() {
+            let at: &[Real] = if stage == 0 { z } else { next };
+            if let Some(state) = states.next() {
+                crew::copy(at, state);
+            }
             if stage > 0 || !begun {
-                let at: &[Real] = if stage == 0 { z } else { next };
                 self.nonlinear.prepare(at, &mut kept[..keep], work);
                 self.nonlinear.finish(&kept[..keep], f_hat, &mut rates[stage * size..][..size], work);
             }
@@ -48,6 +54,15 @@ impl FusedStep {
                 self.nonlinear.finish(kept, f_hat, &mut rates[stage * size..][..size], work);
                 self.mix(plan, stage, z, &rates[..(stage + 1) * size], next);
             }
+        }
+        self.stages_back(plan, room);
+    }
+
+    /// The same from the states of all stages.
+    pub fn step_back_from(&self, plan: &Plan<Vec<Real>>, states: &[Real], room: &mut Room) {
+        let each = room.kept.chunks_exact_mut(self.nonlinear.kept());
+        for (state, kept) in states.chunks_exact(self.size()).zip(each) {
+            self.nonlinear.prepare(state, kept, room.work);
         }
         self.stages_back(plan, room);
     }
