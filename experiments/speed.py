@@ -1,4 +1,4 @@
-"""Tables of one update against JAX, in docs/speed.md and README.md, from results/speed/POLICY-PROBLEM.json (experiments/speed).
+"""Tables of one update against JAX, in docs/speed.md and README.md, from results/speed/POLICY-PROBLEM.json (experiments/speed), and of training (experiments/train_times).
 
 Times are of the best update of all rounds; ratios of best ones, and of medians in brackets.
 """
@@ -43,6 +43,24 @@ def whole(policy):
     return lines
 
 
+def share(ratio):
+    """A share of uncontrolled, to three digits."""
+    return f"{ratio:.3g}".replace("e-0", "e-")
+
+
+def training():
+    """What `cinoc train` takes with each recipe (experiments/train_times)."""
+    path = top / "results" / "speed" / "training.jsonl"
+    if not path.exists():
+        return []
+    lines = ["", "`cinoc train PROBLEM --seed 0` with the recipes that are shipped, on both cores, and what the result leaves of uncontrolled beside the model of the same seed in `results/`:", "",
+             "| problem | updates | time | of computing | left | left by the model in results |", "|---|---|---|---|---|---|"]
+    for r in map(json.loads, path.read_text().splitlines()):
+        same = "the same, to the last digit" if r["now"] == r["published"] else share(r["published"]["ratio"])
+        lines.append(f"| `{r['problem']}` | {r['updates']} | {r['seconds']:.0f} s | {r['seconds_of_cpu']:.0f} s | {share(r['now']['ratio'])} | {same} |")
+    return lines
+
+
 def essence():
     """The table of README.md."""
     ours = measured("tuned")
@@ -64,5 +82,5 @@ def put(path, lines):
 
 if __name__ == "__main__":
     ours = ["", "Ours, as it is trained:", "", *whole("tuned")] if measured("tuned") else []
-    put(top / "docs" / "speed.md", ["The paper's policy:", "", *whole("paper"), *ours])
+    put(top / "docs" / "speed.md", ["The paper's policy:", "", *whole("paper"), *ours, *training()])
     put(top / "README.md", essence())
