@@ -54,8 +54,8 @@ def training():
     if not path.exists():
         return []
     lines = ["", "`cinoc train PROBLEM --seed 0` with the recipes that are shipped, on both cores, and what the result leaves of uncontrolled beside the model of the same seed in `results/`:", "",
-             "| problem | updates | time | of computing | left | left by the model in results |", "|---|---|---|---|---|---|"]
-    for r in map(json.loads, path.read_text().splitlines()):
+             "| problem | updates | time | CPU time | left | left by the model in results |", "|---|---|---|---|---|---|"]
+    for r in sorted(map(json.loads, path.read_text().splitlines()), key=lambda r: PROBLEMS.index(r["problem"])):
         same = "the same, to the last digit" if r["now"] == r["published"] else share(r["published"]["ratio"])
         lines.append(f"| `{r['problem']}` | {r['updates']} | {r['seconds']:.0f} s | {r['seconds_of_cpu']:.0f} s | {share(r['now']['ratio'])} | {same} |")
     return lines

@@ -194,7 +194,7 @@ impl Nonlinear for Advection {
     }
 }
 
-/// `y = coefficient·x + before`, where nothing is given with `y` itself as before.
+/// `y = coefficient·x + before`; without `before`, adds to `y`.
 fn add_scaled(coefficients: &[Real], x: &[Real], before: Option<&[Real]>, y: &mut [Real]) {
     crew::rows(y, 1, 1, |first, y| {
         let given = coefficients[first..].iter().zip(&x[first..]);

@@ -10,7 +10,7 @@ use cinoc_tape::{Cotangents, Inputs, Op, Shape};
 /// States kept per tick at most; between them the backward pass steps once more.
 const MOST_SLOTS: usize = 32;
 
-/// The same where the number of substeps is chosen in every tick, and room must be there for the most: all stages of four substeps, which turbulence mostly takes.
+/// The same where the number of substeps is chosen in every tick: all stages of four substeps.
 const MOST_SLOTS_CHOSEN: usize = 16;
 
 /// Numbers in front of the kept states, a full cache line so that these are aligned: which plan was chosen (see [`Choice`]), then padding.
@@ -96,7 +96,7 @@ impl FusedStep {
         substeps.div_ceil(self.slots().max(1))
     }
 
-    /// Whether there is room to keep the state of every stage: few substeps where many are allowed for.
+    /// Whether there is room to keep the state of every stage: true where few of the substeps that may be chosen are taken.
     fn keeps_stages(&self, substeps: usize) -> bool {
         substeps * self.stages() <= self.slots()
     }
