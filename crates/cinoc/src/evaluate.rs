@@ -23,7 +23,7 @@ pub const SHARD: usize = 8;
 const RESAMPLES: u64 = 2000;
 
 /// What to score.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Request {
     /// Agents per instance.
     pub agents: usize,

@@ -4,7 +4,8 @@ mod common;
 
 use cinoc::library;
 use cinoc::run::Model;
-use cinoc::study::{ALL, Bench, Case, Study, Subject, find, score};
+use cinoc::settings::Overlay;
+use cinoc::study::{ALL, Bench, Case, Free, Study, Subject, find, score};
 use cinoc::threads::Threads;
 use cinoc::{Config, Registry};
 
@@ -17,8 +18,8 @@ fn cases(registry: &Registry, study: &Study, config: &Config) -> Vec<Case> {
     (study.cases)(&Subject { registry, config, problem: &problem }).unwrap()
 }
 
-fn bench<'a>(registry: &'a Registry, model: &'a Model, threads: &'a Threads) -> Bench<'a> {
-    Bench { registry, model, seed: 5, instances: Some(3), threads }
+fn bench<'a>(registry: &'a Registry, model: &'a Model, threads: &'a Threads, free: &'a Free) -> Bench<'a> {
+    Bench { registry, model, seed: 5, instances: Some(3), threads, free }
 }
 
 #[test]
@@ -35,10 +36,10 @@ fn every_study_has_cases_that_can_be_built() {
                 assert!(distinct, "{problem}, {}: two cases at {:?}", study.name, points[i]);
                 // Trained cases begin from the recipe, others from the policy.
                 let trained = case.trained.iter().flatten().chain(&case.used);
-                let changed = registry.change(&model.config, &cinoc::settings::Overlay::from_pairs(trained).unwrap());
+                let changed = registry.change(&model.config, &Overlay::from_pairs(trained).unwrap());
                 changed.unwrap_or_else(|error| panic!("{problem}, {}, {case:?}: {error}", study.name));
                 if case.trained.is_none() && case.x <= 1.0 {
-                    bench(&registry, &model, &threads).ready(case).unwrap();
+                    bench(&registry, &model, &threads, &Free::default()).ready(case).unwrap();
                 }
             }
         }
@@ -60,8 +61,8 @@ fn an_unknown_study_is_refused_with_the_known_ones() {
 #[test]
 fn the_score_of_a_case_is_that_of_an_evaluation() {
     let registry = Registry::builtin();
-    let (model, threads) = (model(&registry, "heat1d"), Threads::one());
-    let bench = bench(&registry, &model, &threads);
+    let (model, threads, free) = (model(&registry, "heat1d"), Threads::one(), Free::default());
+    let bench = bench(&registry, &model, &threads, &free);
     let case = Case { agents: Some(6), fail: 0.34, fail_at: 0.5, used: vec!["physics.ticks=30".into()], ..Case::default() };
     let row = &score(&bench, &case).unwrap()[0];
     let ready = bench.ready(&case).unwrap();
@@ -71,12 +72,31 @@ fn the_score_of_a_case_is_that_of_an_evaluation() {
     assert_eq!(report.dead, 2);
 }
 
+/// What is kept of instances left alone changes no row: neither that of another policy on the same ones, nor that of other instances.
+#[test]
+fn policies_are_compared_with_instances_of_their_own_case() {
+    let registry = Registry::builtin();
+    let (one, threads, free) = (model(&registry, "heat1d"), Threads::one(), Free::default());
+    let blind = Overlay::from_pairs(["observe.window=0.05"]).unwrap();
+    let other = model(&registry, "heat1d").with(&registry, &blind).unwrap();
+    let case = |key: &str| Case { used: vec!["physics.ticks=30".into(), key.into()], ..Case::default() };
+    let cases = [case("physics.nu=0.1"), case("physics.nu=0.3"), case("swarm.actuator_noise=5")];
+    let mut alone = Vec::new();
+    for (model, case) in [&one, &other].iter().flat_map(|model| cases.iter().map(move |case| (model, case))) {
+        let row = score(&bench(&registry, model, &threads, &free), case).unwrap().remove(0);
+        assert_eq!(row, score(&bench(&registry, model, &threads, &Free::default()), case).unwrap()[0]);
+        alone.push(row.uncontrolled);
+    }
+    assert_eq!(alone[..3], alone[3..]);
+    assert!(alone[0] != alone[1] && alone[0] != alone[2]);
+}
+
 /// Ten episodes in one: the first of them ends with the error of an episode by itself.
 #[test]
 fn a_long_horizon_passes_through_the_usual_end() {
     let registry = Registry::builtin();
-    let (model, threads) = (model(&registry, "heat1d"), Threads::new(2).unwrap());
-    let bench = bench(&registry, &model, &threads);
+    let (model, threads, free) = (model(&registry, "heat1d"), Threads::new(2).unwrap(), Free::default());
+    let bench = bench(&registry, &model, &threads, &free);
     let study = find("horizon").unwrap();
     let usual = Case { agents: Some(8), ..Case::default() };
     let wanted = score(&bench, &usual).unwrap()[0].score;
@@ -92,11 +112,11 @@ fn a_long_horizon_passes_through_the_usual_end() {
 #[test]
 fn gradients_converge_to_those_of_infinitely_many_agents() {
     let registry = Registry::builtin();
-    let (model, threads) = (model(&registry, "heat1d"), Threads::new(2).unwrap());
+    let (model, threads, free) = (model(&registry, "heat1d"), Threads::new(2).unwrap(), Free::default());
     let study = find("meanfield").unwrap();
     let slope = |line: &str| {
         let case = cases(&registry, study, &model.config).into_iter().find(|case| case.line == line).unwrap();
-        let rows = (study.measure)(&bench(&registry, &model, &threads), &case).unwrap();
+        let rows = (study.measure)(&bench(&registry, &model, &threads, &free), &case).unwrap();
         let (first, last) = (rows.first().unwrap(), rows.last().unwrap());
         (last.value / first.value).ln() / (last.x / first.x).ln()
     };

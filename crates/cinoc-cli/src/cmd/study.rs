@@ -13,7 +13,7 @@ use crate::{library, ranks, stop};
 use anyhow::{Context, Result, bail};
 use cinoc::random::Use;
 use cinoc::run::Model;
-use cinoc::study::{ALL, Bench, Case, Ready, Study, Subject, find};
+use cinoc::study::{ALL, Bench, Case, Free, Ready, Study, Subject, find};
 use cinoc::threads::Threads;
 use cinoc::{Config, Registry};
 use jobs::Policies;
@@ -86,7 +86,7 @@ impl Args {
         stop::listen()?;
         let jobs = policies.jobs(&cases, &table);
         let screen = Screen::new(jobs.len());
-        let mut work = Work { args: &self, study, cases: &cases, policies, table, screen, threads };
+        let mut work = Work { args: &self, study, cases: &cases, policies, table, screen, threads, free: Free::default() };
         let done = jobs.into_iter().try_for_each(|(case, policy)| work.one(case, policy));
         work.screen.end();
         done.map_err(|error| self.advised(error))?;
@@ -146,12 +146,13 @@ struct Work<'a> {
     table: Table,
     screen: Screen,
     threads: Threads,
+    free: Free,
 }
 
 impl Work<'_> {
     /// One case for one policy.
     fn one(&mut self, case: usize, policy: usize) -> Result<()> {
-        let Self { args, study, cases, policies, table, screen, threads } = self;
+        let Self { args, study, cases, policies, table, screen, threads, free } = self;
         let Args { seed, instances, .. } = **args;
         if threads.ranks().any(stop::asked())? {
             return Err(Stopped(String::new()).into());
@@ -160,7 +161,7 @@ impl Work<'_> {
         screen.tell(&format!("{}, {} {:.3}", asked.line, study.x.name, asked.x));
         let registry = policies.registry;
         let model = policies.get(asked, policy, threads, screen)?;
-        let bench = Bench { registry, model, seed, instances, threads };
+        let bench = Bench { registry, model, seed, instances, threads, free };
         let Ready { problem, request, .. } = bench.ready(asked)?;
         data::enough(&problem, request.instances, false)?;
         data::prepare(&problem, &[Use::Test], seed, threads.ranks())?;

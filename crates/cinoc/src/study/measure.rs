@@ -1,7 +1,7 @@
 //! What one case gives for one policy.
 
-use super::Case;
-use crate::evaluate::{Report, Request, report};
+use super::{Case, Free};
+use crate::evaluate::{Report, Request, compare, scores};
 use crate::number;
 use crate::run::Model;
 use crate::settings::Overlay;
@@ -92,6 +92,8 @@ pub struct Bench<'a> {
     pub instances: Option<usize>,
     /// Threads and ranks that share the work.
     pub threads: &'a Threads,
+    /// Scores without it, which other policies have left or will use.
+    pub free: &'a Free,
 }
 
 /// A case made ready: the policy under the settings of its use, and the instances.
@@ -127,9 +129,11 @@ impl Bench<'_> {
 /// The score of a case over that of the same instances left alone.
 pub fn score(bench: &Bench, case: &Case) -> Result<Vec<Row>, Error> {
     let Ready { model, problem, request } = bench.ready(case)?;
+    let free = bench.free.of(&model.config, &problem, &request, bench.threads)?;
     let (_, policy) = model.build(bench.registry)?;
+    let controlled = scores(&problem, &*policy, &model.params, &request, bench.threads)?;
     let Report { score, uncontrolled, ratio, ratio_95, effort, diverged, agents, instances, .. } =
-        report(&problem, &*policy, &model.params, "", &request, bench.threads)?;
+        compare(&problem, "", &request, &controlled, &free);
     let (value, low, high) = (ratio, ratio_95.0, ratio_95.1);
     let (median, worst, uncontrolled) = (score.median, score.worst, uncontrolled.mean);
     let row = Row { value, low, high, effort, median, worst, uncontrolled, diverged, ..Row::of(case, agents, instances) };

@@ -10,6 +10,7 @@ mod delay;
 mod domain;
 mod effort;
 mod failure;
+mod free;
 mod horizon;
 mod meanfield;
 mod measure;
@@ -19,6 +20,7 @@ mod places;
 mod resolution;
 mod view;
 
+pub use free::Free;
 pub use measure::{Bench, Ready, Row, score};
 
 use crate::place::Places;
