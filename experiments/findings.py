@@ -110,7 +110,7 @@ def page():
 def durations(known):
     """Minutes of one core, where they were noted."""
     timed = {key: line["seconds"] * line["cores"] for key, line in known.items() if "seconds" in line}
-    yield "Minutes of one core, three policies each, those that are trained included; · was run before times were noted, and an empty cell was not run or does not exist for the problem. Other programs ran beside some of them, so these are upper bounds."
+    yield f"Minutes of one core, three policies each, those that are trained included: {sum(timed.values()) / 3600:.1f} hours together. · was run before times were noted; an empty cell does not exist for the problem, or was not run yet. Compilers ran beside some of them, so these are upper bounds."
     yield ""
     yield "| | " + " | ".join(f"`{problem}`" for problem in AGENTS) + " |"
     yield "|---|" + "---|" * len(AGENTS)
