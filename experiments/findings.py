@@ -1,6 +1,6 @@
 """The page of what studies found, docs/findings.md, from results/studies alone: python3 experiments/findings.py.
 
-One table per study: a row per problem and line of its picture, a column per place on the horizontal axis, in multiples of what was trained where
+One table per study: a row per problem and line of its picture, a column per place on the horizontal axis, in multiples of the usual number where
 problems differ. Studies that are not complete (no line in origin.jsonl) are left out.
 """
 import collections
@@ -13,10 +13,10 @@ from summary import number
 
 tables = root / "studies"
 MULTIPLES = {0.25: "¼", 0.5: "½", 0.75: "¾"}
-AGENTS_TIMES, NODES_TIMES, PLAIN = "agents, times those trained with", "nodes along an axis, times those trained with", None
+AGENTS_TIMES, NODES_TIMES, PLAIN = "agents, times the usual number", "nodes along an axis, times the usual number", None
 # Study: what its columns are, which of them, what a cell is.
 STUDIES = {
-    "cardinality": ("agents, times those trained with, without training", PLAIN, (0.25, 0.5, 0.75, 1, 2, 4, 8, 16, 32, 64), "score"),
+    "cardinality": ("agents, times the usual number", PLAIN, (0.25, 0.5, 0.75, 1, 2, 4, 8, 16, 32, 64), "score"),
     "failure": ("share of the agents that die", PLAIN, (0, 0.1, 0.3, 0.5, 0.7), "score"),
     "noise": ("standard deviation, of the field's size (sensors) or the largest push (actuators)", PLAIN, (0.0001, 0.001, 0.01, 0.03, 0.1), "score"),
     "delay": ("ticks from a decision to its effect", PLAIN, (0, 1, 2, 3, 4, 5), "score"),
@@ -24,7 +24,7 @@ STUDIES = {
     "view": (AGENTS_TIMES, AGENTS_TIMES, (0.5, 1, 2, 4), "score"),
     "effort": (AGENTS_TIMES, AGENTS_TIMES, (0.5, 1, 2, 4), "score"),
     "resolution": (NODES_TIMES, NODES_TIMES, (0.5, 0.75, 1, 2, 4), "score"),
-    "domain": ("length of the domain, times the trained one", PLAIN, (1, 2, 4, 8, 16), "score"),
+    "domain": ("length of the domain, times the usual one", PLAIN, (1, 2, 4, 8, 16), "score"),
     "horizon": ("time, in trained episodes", PLAIN, (0.5, 1, 2, 5, 10), "mean square of z − z*"),
     "places": (AGENTS_TIMES, AGENTS_TIMES, (0.5, 1, 2, 4), "score"),
     "meanfield": (AGENTS_TIMES, AGENTS_TIMES, (1, 2, 4, 8, 16, 32), "distance of gradients, relative"),
@@ -89,7 +89,7 @@ def page():
     yield "# What the studies found"
     yield ""
     yield "Built by `python3 experiments/findings.py` from the tables in `results/studies/`; how they are made is in [studies](studies.md), what follows from them in [the paper's claims](claims.md)."
-    yield f"Cells are means over three training seeds; where the seeds differ by more than a factor of three, the lowest and the highest stand beside. Unless said otherwise a cell is the {SCORE} (instances of seed 4000; how many is in the tables). Names of problems lead to pictures with bands. Policies that a study trains itself had a quarter of the recipe's updates, so compare them with one another."
+    yield f"Cells are means over three training seeds; where the seeds differ by more than a factor of three, the lowest and the highest stand beside. Unless said otherwise a cell is the {SCORE} (instances of seed 4000; how many is in the tables). Names of problems lead to pictures with bands. Usual numbers of agents are those of the [results](results.md); recipes train with some others too ([training](training.md)). Policies that a study trains itself had a quarter of the recipe's updates, so compare them with one another; those of `meanfield` are the paper's, with 40 updates or none."
     for study, how in STUDIES.items():
         problems = [problem for problem in AGENTS if (study, problem) in known]
         if not how or not problems:
@@ -110,7 +110,7 @@ def page():
 def durations(known):
     """Minutes of one core, where they were noted."""
     timed = {key: line["seconds"] * line["cores"] for key, line in known.items() if "seconds" in line}
-    yield f"Minutes of one core, three policies each, those that are trained included: {sum(timed.values()) / 3600:.1f} hours together. · was run before times were noted; an empty cell does not exist for the problem, or was not run yet. Compilers ran beside some of them, so these are upper bounds."
+    yield f"Minutes of one core, three policies each, those that are trained included: {sum(timed.values()) / 3600:.1f} hours together. · was run before times were noted; an empty cell does not exist for the problem, or was not run yet. Compilers ran beside some of them; one that was stopped and continued has the time since then."
     yield ""
     yield "| | " + " | ".join(f"`{problem}`" for problem in AGENTS) + " |"
     yield "|---|" + "---|" * len(AGENTS)
