@@ -16,7 +16,7 @@ MULTIPLES = {0.25: "¼", 0.5: "½", 0.75: "¾"}
 AGENTS_TIMES, NODES_TIMES, PLAIN = "agents, times the usual number", "nodes along an axis, times the usual number", None
 # Study: what its columns are, which of them, what a cell is.
 STUDIES = {
-    "cardinality": ("agents, times the usual number", PLAIN, (0.25, 0.5, 0.75, 1, 2, 4, 8, 16, 32, 64), "score"),
+    "cardinality": (AGENTS_TIMES, PLAIN, (0.25, 0.5, 0.75, 1, 2, 4, 8, 16, 32, 64), "score"),
     "failure": ("share of the agents that die", PLAIN, (0, 0.1, 0.3, 0.5, 0.7), "score"),
     "noise": ("standard deviation, of the field's size (sensors) or the largest push (actuators)", PLAIN, (0.0001, 0.001, 0.01, 0.03, 0.1), "score"),
     "delay": ("ticks from a decision to its effect", PLAIN, (0, 1, 2, 3, 4, 5), "score"),
@@ -30,7 +30,6 @@ STUDIES = {
     "meanfield": (AGENTS_TIMES, AGENTS_TIMES, (1, 2, 4, 8, 16, 32), "distance of gradients, relative"),
     "certificate": None,
 }
-SCORE = "mean score over that of the same instances left alone"
 
 
 def nodes(problem):
@@ -49,7 +48,12 @@ def rows(study, problem):
     return [row for line in (tables / f"{study}-{problem}.jsonl").read_text().splitlines()[1:] for row in json.loads(line)]
 
 
-def cell(found, of=lambda row: float(row["value"])):
+def value(row):
+    """What the study asked for."""
+    return float(row["value"])
+
+
+def cell(found, of=value):
     """The mean over policies, and from the lowest to the highest where they differ by more than a factor of three."""
     values = [of(row) for row in found]
     if not values:
@@ -58,9 +62,9 @@ def cell(found, of=lambda row: float(row["value"])):
     return mean if max(values) <= 3 * min(values) else f"{mean} ({number(min(values))} to {number(max(values)) if max(values) < float('inf') else '∞'})"
 
 
-def table(study, problems, of=None):
+def table(study, problems, of=value):
     """A study's table."""
-    title, unit, columns, what = STUDIES[study]
+    title, unit, columns, _ = STUDIES[study]
     yield f"| | {title}: | " + " | ".join(MULTIPLES.get(c, f"{c:g}") if "times" in title else f"{c:g}" for c in columns) + " |"
     yield "|---|---|" + "---|" * len(columns)
     for problem in problems:
@@ -75,7 +79,7 @@ def table(study, problems, of=None):
             # Small swarms, square lattices and grids have a few more or fewer than the multiple.
             nearest = {c: min(places, key=lambda x: abs(x - c)) for c in columns}
             at = lambda c: places[nearest[c]] if abs(nearest[c] - c) <= 0.13 * c else []
-            yield f"| {name} | {line if line != 'ours' else ''} | " + " | ".join(cell(at(c), *([of] if of else [])) for c in columns) + " |"
+            yield f"| {name} | {line if line != 'ours' else ''} | " + " | ".join(cell(at(c), of) for c in columns) + " |"
             name = ""
 
 
@@ -89,7 +93,7 @@ def page():
     yield "# What the studies found"
     yield ""
     yield "Built by `python3 experiments/findings.py` from the tables in `results/studies/`; how they are made is in [studies](studies.md), what follows from them in [the paper's claims](claims.md)."
-    yield f"Cells are means over three training seeds; where the seeds differ by more than a factor of three, the lowest and the highest stand beside. Unless said otherwise a cell is the {SCORE} (instances of seed 4000; how many is in the tables). Names of problems lead to pictures with bands. Usual numbers of agents are those of the [results](results.md); recipes train with some others too ([training](training.md)). Policies that a study trains itself had a quarter of the recipe's updates, so compare them with one another; those of `meanfield` are the paper's, with 40 updates or none."
+    yield "Cells are means over three training seeds; where the seeds differ by more than a factor of three, the lowest and the highest stand beside. Unless said otherwise a cell is the mean score over that of the same instances left alone (instances of seed 4000; how many is in the tables). Names of problems lead to pictures with bands. Usual numbers of agents are those of the [results](results.md); recipes train with some others too ([training](training.md)). Policies that a study trains itself had a quarter of the recipe's updates, so compare them with one another; those of `meanfield` are the paper's, with 40 updates or none."
     for study, how in STUDIES.items():
         problems = [problem for problem in AGENTS if (study, problem) in known]
         if not how or not problems:

@@ -3,14 +3,8 @@ mean-field limit fall with the number of agents. python3 experiments/slopes.py >
 import collections
 import json
 import math
-import pathlib
 
-tables = pathlib.Path(__file__).resolve().parent.parent / "results/studies"
-
-
-def rows(path):
-    """All rows of a table, without its header."""
-    return [row for line in path.read_text().splitlines()[1:] for row in json.loads(line)]
+from findings import rows, tables
 
 
 def slope(points):
@@ -32,14 +26,14 @@ for path in sorted(tables.glob("cardinality-*.jsonl")):
     problem = path.stem.split("-")[1]
     for to in (8, 64):
         seen = collections.defaultdict(list)
-        for r in rows(path):
+        for r in rows(*path.stem.split("-")):
             if r["line"] == "ours" and 1 <= r["x"] <= to:
                 seen[r["policy"]].append((r["agents"], r["agents"] * r["effort"]))
         say("cardinality", problem, "agents × effort", seen, to_times=to)
 for path in sorted(tables.glob("meanfield-*.jsonl")):
     problem = path.stem.split("-")[1]
     lines = collections.defaultdict(lambda: collections.defaultdict(list))
-    for r in rows(path):
+    for r in rows(*path.stem.split("-")):
         lines[r["line"]][r["policy"]].append((r["agents"], r["value"]))
     for line, seen in lines.items():
         say("meanfield", problem, line, seen)
