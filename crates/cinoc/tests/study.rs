@@ -44,7 +44,7 @@ fn every_study_has_cases_that_can_be_built() {
             }
         }
     }
-    for (name, few) in [("cardinality", 8), ("failure", 8), ("noise", 7), ("delay", 8), ("view", 7), ("effort", 8), ("places", 8)]
+    for (name, few) in [("cardinality", 8), ("failure", 8), ("noise", 8), ("delay", 8), ("view", 8), ("effort", 8), ("places", 8)]
     {
         let study = find(name).unwrap();
         let with = registry.problems().filter(|problem| !cases(&registry, study, &model(&registry, problem).config).is_empty());

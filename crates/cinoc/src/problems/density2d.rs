@@ -7,7 +7,7 @@ use crate::geometry::Rectangle;
 use crate::limit::LengthLimit;
 use crate::place::Inside;
 use crate::policy::{DeepONet, Recurrent};
-use crate::problem::{Definition, Explanation, Preset, Problem, Published, Sweeps};
+use crate::problem::{Definition, Explanation, Preset, Problem, Published, Sweep, Sweeps};
 use crate::recipe::{Recipe, Schedule, Train};
 use crate::sense::{Sight, Window};
 use crate::task::{BlobData, MomentCost, MomentMatching};
@@ -142,7 +142,15 @@ impl Definition for Density2d {
 
     fn sweeps() -> Sweeps {
         let published = Published { trained: 16, percent: &[(4, 141.5), (16, 100.0), (25, 67.6), (100, 86.3), (1024, 83.7)] };
-        Sweeps { published: Some(published), ..Sweeps::default() }
+        // No other grids: a density moves by half a cell per tick at most, which is another problem on each.
+        Sweeps {
+            physics: &[
+                Sweep { key: "physics.drift", symbol: "drift", believed: None, values: &[0.0, 0.0015, 0.003, 0.006] },
+                Sweep { key: "physics.diffusion", symbol: "ν", believed: None, values: &[0.0, 0.01, 0.04, 0.16] },
+            ],
+            published: Some(published),
+            ..Sweeps::default()
+        }
     }
 
     fn preset(preset: Preset) -> (Self, Recipe) {

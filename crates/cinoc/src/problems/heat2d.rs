@@ -1,7 +1,7 @@
 //! `heat2d`: the heat equation on a square, tracked by mobile agents.
 
 use super::common::{HeatPhysics, HeatPlane, Mobile};
-use crate::problem::{Definition, Explanation, Preset, Problem, Published, Sweep, Sweeps};
+use crate::problem::{Definition, Explanation, Preset, Problem, Published, Sweeps};
 use crate::recipe::Recipe;
 use crate::sense::Window;
 use crate::task::{TrackingCost, TrackingData};
@@ -46,21 +46,9 @@ impl Definition for Heat2d {
 
     fn sweeps() -> Sweeps {
         Sweeps {
-            size: 1.0,
             certified: true,
-            physics: &[Sweep {
-                key: "physics.nu",
-                symbol: "ν",
-                believed: Some("observe.believed_nu"),
-                values: &[0.05, 0.1, 0.2, 0.4, 0.8],
-            }],
-            resolution: &[
-                (24, &["physics.nodes=24"]),
-                (32, &["physics.nodes=32"]),
-                (64, &["physics.nodes=64"]),
-                (128, &["physics.nodes=128"]),
-            ],
             published: Some(Published { trained: 16, percent: &[(16, 100.0), (256, 53.5)] }),
+            ..HeatPlane::sweeps()
         }
     }
 

@@ -3,7 +3,7 @@
 use super::common::{HeatPhysics, HeatPlane, Mobile};
 use crate::geometry::{Disc, Discs};
 use crate::limit::{Safety, SafetySettings};
-use crate::problem::{Definition, Explanation, Preset, Problem};
+use crate::problem::{Definition, Explanation, Preset, Problem, Sweeps};
 use crate::recipe::Recipe;
 use crate::sense::Window;
 use crate::task::{TrackingCost, TrackingData};
@@ -78,6 +78,10 @@ impl Definition for Heat2dObstacles {
         acts: "a push u·exp(−|x−ξ|²/2σ²), |u| ≤ u_limit, and a velocity, each component ≤ v_limit; with obstacles.safety, what leads into a disc is taken out of the velocity.",
         score: "mean over the square of (z − z*)² after tick 100; beside it the share of agent-ticks inside a disc or its margin, and the smallest distance.",
     };
+
+    fn sweeps() -> Sweeps {
+        HeatPlane::sweeps()
+    }
 
     fn preset(preset: Preset) -> (Self, Recipe) {
         let (HeatPlane { physics, swarm, observe, data, cost }, mut recipe) = HeatPlane::preset(preset);

@@ -21,10 +21,10 @@ const LEARNT: f64 = 0.01;
 
 fn cases(subject: &Subject) -> Result<Vec<Case>, Error> {
     let mut cases = Vec::new();
-    // Fields are of the order of one, but for vorticity; pushes have a limit.
+    // Fields are of the order of one, but for vorticity; pushes have a limit, or velocities where agents blow with them.
     let kinds = [
         ("sensors", "swarm.sensor_noise", Some(subject.registry.sweeps(subject.config.problem())?.size)),
-        ("actuators", "swarm.actuator_noise", subject.number("swarm.u_limit")),
+        ("actuators", "swarm.actuator_noise", subject.number("swarm.u_limit").or(subject.number("swarm.v_limit"))),
     ];
     for (name, key, size) in kinds {
         let Some(size) = size.filter(|size| subject.allows(&[format!("{key}={size:?}")])) else { continue };

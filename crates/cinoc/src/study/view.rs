@@ -14,7 +14,10 @@ pub const STUDY: Study = Study {
 };
 
 fn cases(subject: &Subject) -> Result<Vec<Case>, Error> {
-    let (Some(window), Some(length)) = (subject.number("observe.window"), subject.number("physics.length")) else {
+    // On a rectangle a window is at most as wide as the shorter side.
+    let side = |axis| subject.number(&format!("physics.length{axis}"));
+    let length = side("").or_else(|| Some(side("_x")?.min(side("_y")?)));
+    let (Some(window), Some(length)) = (subject.number("observe.window"), length) else {
         return Ok(Vec::new());
     };
     let mut windows: Vec<f64> = [0.5, 1.0, 2.0, 4.0].map(|times| times * window).into();

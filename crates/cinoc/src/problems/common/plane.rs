@@ -5,7 +5,7 @@ use crate::actuate::Kernel;
 use crate::agents::Swarm;
 use crate::limit::Safety;
 use crate::policy::{DeepONet, Recurrent};
-use crate::problem::{Preset, Problem};
+use crate::problem::{Preset, Problem, Sweep, Sweeps};
 use crate::recipe::{Recipe, Train};
 use crate::sense::{Holding, Sight, Window};
 use crate::task::{Profile, Tracking, TrackingCost, TrackingData};
@@ -39,6 +39,25 @@ pub struct HeatPlane {
 }
 
 impl HeatPlane {
+    /// What studies vary.
+    pub fn sweeps() -> Sweeps {
+        Sweeps {
+            physics: &[Sweep {
+                key: "physics.nu",
+                symbol: "ν",
+                believed: Some("observe.believed_nu"),
+                values: &[0.05, 0.1, 0.2, 0.4, 0.8],
+            }],
+            resolution: &[
+                (24, &["physics.nodes=24"]),
+                (32, &["physics.nodes=32"]),
+                (64, &["physics.nodes=64"]),
+                (128, &["physics.nodes=128"]),
+            ],
+            ..Sweeps::default()
+        }
+    }
+
     pub fn preset(preset: Preset) -> (Self, Recipe) {
         let mut parts = Self {
             physics: Physics { nodes: 32, length: 1.0, nu: 0.2, dt: 1e-3, ticks: 300 },
