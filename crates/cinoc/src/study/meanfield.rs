@@ -15,7 +15,7 @@ use crate::train::Trainer;
 use crate::{Error, Problem, Real};
 use cinoc_tape::Params;
 
-/// Multiples of the trained number of agents.
+/// Multiples of the trained number of agents, up to two thirds of those that stand for infinitely many.
 const TIMES: [usize; 6] = [1, 2, 4, 8, 16, 32];
 
 /// Swarms at random places for each number of agents.
@@ -66,11 +66,12 @@ fn measure(bench: &Bench, case: &Case) -> Result<Vec<Row>, Error> {
     };
     let gradient = |places: &[Real]| gradient(&parts, &params, bench.seed, places);
     let d = parts.problem.swarm.dimensions();
-    let limit = gradient(&lattice(&parts.problem, LIMIT[d - 1]))?;
+    let infinite = lattice(&parts.problem, LIMIT[d - 1]);
+    let limit = gradient(&infinite)?;
     let size = norm(&limit);
     let mut rows = Vec::new();
-    for times in TIMES {
-        let agents = times * parts.problem.agents;
+    let numbers = TIMES.map(|times| times * parts.problem.agents);
+    for agents in numbers.into_iter().filter(|agents| 3 * agents * d <= 2 * infinite.len()) {
         let side = (agents as f64).powf(1.0 / d as f64).round() as usize;
         let swarms: Vec<Vec<Real>> = match case.line == LATTICE {
             true => vec![lattice(&parts.problem, side)],
