@@ -1,8 +1,8 @@
 //! `heat1d`: the heat equation on an interval, tracked by mobile agents.
 
-use super::common::{Interval, Mobile, tune_line, window_fits};
+use super::common::{DIFFUSIVITIES, Interval, Mobile, tune_line, window_fits};
 use crate::policy::{DeepONet, Recurrent};
-use crate::problem::{Definition, Explanation, Preset, Problem, Published, Sweep, Sweeps};
+use crate::problem::{Definition, Explanation, Preset, Problem, Published, Sweeps};
 use crate::recipe::{Recipe, Train};
 use crate::sense::{Holding, Window};
 use crate::task::{Profile, TrackingCost, TrackingData};
@@ -56,12 +56,7 @@ impl Definition for Heat1d {
         Sweeps {
             size: 1.0,
             certified: true,
-            physics: &[Sweep {
-                key: "physics.nu",
-                symbol: "ν",
-                believed: Some("observe.believed_nu"),
-                values: &[0.05, 0.1, 0.2, 0.4, 0.8],
-            }],
+            physics: DIFFUSIVITIES,
             resolution: &[
                 (50, &["physics.nodes=50"]),
                 (100, &["physics.nodes=100"]),

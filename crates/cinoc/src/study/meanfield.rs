@@ -89,6 +89,14 @@ fn measure(bench: &Bench, case: &Case) -> Result<Vec<Row>, Error> {
         let row = Row { x: agents as f64, value, low: ends(f64::min), high: ends(f64::max), ..Row::of(case, agents, draws) };
         rows.push(row);
     }
+    if rows.is_empty() {
+        let most = 2 * infinite.len() / (3 * d);
+        return Err(Error::bad(
+            "swarm.agents of the paper's preset",
+            parts.problem.agents.to_string(),
+            format!("at most {most}"),
+        ));
+    }
     Ok(rows)
 }
 

@@ -11,6 +11,11 @@ pub use plane::{HeatPlane, Physics as HeatPhysics};
 pub use rest::{PlaneStates, Rest, States, calm, nodes_fit, rest_needs_no_view, states_fit, tori};
 
 use crate::Error;
+use crate::problem::Sweep;
+
+/// What studies give the heat equations, which are trained with 0.2.
+pub const DIFFUSIVITIES: &[Sweep] =
+    &[Sweep { key: "physics.nu", symbol: "ν", believed: Some("observe.believed_nu"), values: &[0.05, 0.1, 0.2, 0.4, 0.8] }];
 
 /// Refuses a view that is wider than the domain: it would show everything several times.
 pub fn window_fits(window: f64, length: f64) -> Result<(), Error> {

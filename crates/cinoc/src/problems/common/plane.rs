@@ -1,11 +1,11 @@
 //! What the heat equation on a square shares with its version among obstacles.
 
-use super::{Mobile, tune_tracking, window_fits};
+use super::{DIFFUSIVITIES, Mobile, tune_tracking, window_fits};
 use crate::actuate::Kernel;
 use crate::agents::Swarm;
 use crate::limit::Safety;
 use crate::policy::{DeepONet, Recurrent};
-use crate::problem::{Preset, Problem, Sweep, Sweeps};
+use crate::problem::{Preset, Problem, Sweeps};
 use crate::recipe::{Recipe, Train};
 use crate::sense::{Holding, Sight, Window};
 use crate::task::{Profile, Tracking, TrackingCost, TrackingData};
@@ -42,12 +42,7 @@ impl HeatPlane {
     /// What studies vary.
     pub fn sweeps() -> Sweeps {
         Sweeps {
-            physics: &[Sweep {
-                key: "physics.nu",
-                symbol: "ν",
-                believed: Some("observe.believed_nu"),
-                values: &[0.05, 0.1, 0.2, 0.4, 0.8],
-            }],
+            physics: DIFFUSIVITIES,
             resolution: &[
                 (24, &["physics.nodes=24"]),
                 (32, &["physics.nodes=32"]),
