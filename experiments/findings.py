@@ -1,7 +1,7 @@
 """The page of what studies found, docs/findings.md, from results/studies alone: python3 experiments/findings.py.
 
 One table per study: a row per problem and line of its picture, a column per place on the horizontal axis, in multiples of the usual number where
-problems differ. Studies that are not complete (no line in origin.jsonl) are left out.
+problems differ. Growth near rest has a table of its own. Studies that are not complete (no line in origin.jsonl) are left out.
 """
 import collections
 import json
@@ -106,14 +106,33 @@ def page():
         if study in ("cardinality", "effort"):
             yield from ("", "Agents × effort, which is Σu² + 0.1·Σ|v|² of the swarm, mean over ticks:", "")
             yield from table(study, problems, lambda row: row["agents"] * float(row["effort"]))
+    yield from ("", "## certificate", "")
+    yield from certificate([problem for problem in AGENTS if ("certificate", problem) in known])
     yield from ("", "## How long they take", "")
     yield from durations(known)
     yield ""
 
 
+def certificate(problems):
+    """Growth near rest, predicted and seen, policy by policy: a mean would hide signs."""
+    rates = {(problem, row["agents"], row["policy"], row["line"]): value(row) for problem in problems for row in rows("certificate", problem)}
+    swarms = sorted({key[:3] for key in rates}, key=lambda swarm: (problems.index(swarm[0]), *swarm[1:]))
+    pairs = {swarm: (rates[*swarm, "predicted"], rates[*swarm, "seen in runs"]) for swarm in swarms if (*swarm, "predicted") in rates}
+    signs = sum((predicted < 0) == (seen < 0) for predicted, seen in pairs.values())
+    close = sum(abs(predicted - seen) < max(0.01, 0.05 * abs(predicted)) for predicted, seen in pairs.values())
+    yield f"Growth of small disturbances of the field near rest, per unit of time: predicted / seen in runs, for the policies of three seeds, agents held where they come to rest. Stable or not agrees on {signs} of {len(pairs)}, the rate too (to a twentieth, or 0.01 per unit of time) on {close}. On rings and tori the last columns have what is predicted for the infinite lattice, elsewhere what is predicted where agents are not held: above 0 they leave their places."
+    yield ""
+    yield "| | agents | seed 0 | 1 | 2 | infinite lattice, or agents moving: seed 0 | 1 | 2 |"
+    yield "|---|---|---|---|---|---|---|---|"
+    for problem, agents in dict.fromkeys(swarm[:2] for swarm in swarms):
+        both = [" / ".join(f"{rate:+.3g}" for rate in pairs.get((problem, agents, seed), ())) for seed in range(3)]
+        others = [rates.get((problem, agents, seed, "predicted, infinite lattice"), rates.get((problem, agents, seed, "predicted, agents moving"))) for seed in range(3)]
+        yield f"| `{problem}` | {agents} | " + " | ".join(both + ["" if rate is None else f"{rate:+.3g}" for rate in others]) + " |"
+
+
 def durations(known):
     """Minutes of one core, where they were noted."""
-    timed = {key: line["seconds"] * line["cores"] for key, line in known.items() if "seconds" in line}
+    timed = {key: line["computing_seconds"] if "computing_seconds" in line else line["seconds"] * line["cores"] for key, line in known.items() if "date" in line and not line.keys().isdisjoint(("seconds", "computing_seconds"))}
     yield f"Minutes of one core, three policies each, those that are trained included: {sum(timed.values()) / 3600:.1f} hours together. · was run before times were noted; an empty cell does not exist for the problem, or was not run yet. Compilers ran beside some of them; one that was stopped and continued has the time since then."
     yield ""
     yield "| | " + " | ".join(f"`{problem}`" for problem in AGENTS) + " |"

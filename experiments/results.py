@@ -1,6 +1,6 @@
 """The page of all results, docs/results.md, from committed result files alone: python3 experiments/results.py.
 
-Methods × problems (results/test, results/baselines, results/optimum), what transfers and what does not, optimality gaps. What has no file is left out and named at the end.
+Methods × problems (results/test, results/baselines, results/optimum), what transfers and what does not, optimality gaps. What has no file is left out.
 """
 import json
 import pathlib
@@ -43,6 +43,12 @@ class Method:
         """The lines of a case, one per seed."""
         found = [next((line for line in lines if line["case"] == case and agents in (None, line["agents"])), None) for lines in self.seeds]
         return [line for line in found if line]
+
+
+def decision(problem, setting):
+    """Seconds of computing per decision and agent of a policy of ours: results/test/decisions.jsonl."""
+    found = rows(root / "test" / "decisions.jsonl")
+    return next((line["decision_seconds"] for line in found if (line["problem"], line["setting"]) == (problem, setting)), None)
 
 
 def ours(problem, setting):
@@ -97,7 +103,7 @@ def main_table(problem, methods):
     for method in methods:
         lines = method.of("agents", m)
         if lines:
-            seconds = mean(lines, "decision_seconds")
+            seconds = mean(lines, "decision_seconds") or decision(problem, method.name)
             theirs = dict(zip(COLUMNS, THEIRS[problem])).get("paper" if method.name == "tuned" else method.name)
             text.append(f"| {method.title} | {len(lines)} | {lines[0].get('instances', '')} | {cell(mean(lines, 'score'))} | {cell(theirs)} | {cell(mean(lines))} | {interval(lines)} | {cell(mean(lines, 'effort'))} "
                         f"| {cell(statistics.fmean(method.training) / 60) if method.training else ''} | {cell(seconds * 1e6) if seconds else ''} |")
@@ -122,7 +128,7 @@ def gap_table():
     found = rows(root / "optimum" / "gaps.jsonl")
     if not found:
         return []
-    text = ["## How near to the best", "", "The score of our policy over that of the best actions found by L-BFGS through the solver, on a few instances of seed 3000; searches that did not converge would go lower.", "",
+    text = ["## How near to the best", "", "The score of our policy over that of the best actions found by L-BFGS through the solver, on a few instances of seed 3000; searches that did not converge would go lower. Rows of `heat2d_obstacles` are of an older policy ([optimum](optimum.md)).", "",
             "| problem | case | agents | instances | converged | policy, ratio | best found, ratio | median gap |", "|---|---|---|---|---|---|---|---|"]
     text += [f"| {r['problem']} | {r['case']} | {r['agents']} | {r['instances']} | {r['converged']} | {number(r['policy_ratio'])} | {number(r['optimum_ratio'])} | {number(r['gap_median'])} |" for r in found]
     return text + [""]
@@ -148,7 +154,7 @@ def essence():
 def page():
     """The whole page, and what is missing."""
     text = ["# Results of all methods", "", "Written by `experiments/results.py` from the files in `results/`; `experiments/all` makes those. Instances of seed 5000, which nothing was chosen by; ratios are mean scores over mean scores of the same instances left alone, means over training seeds, "
-            "with the range of the seeds' 95 % intervals. Published scores are the paper's, of its own instances, as its table gives them (their rewards, networks, budgets and, on the chaotic problems, the measure of the score differ from ours: [claims.md](claims.md)). Reinforcement learning had the computing time named, on one core; our training times are of two cores, partly busy with other work.", ""]
+            "with the range of the seeds' 95 % intervals. Published scores are the paper's, of its own instances, as its table gives them (their rewards, networks, budgets and, on the chaotic problems, the measure of the score differ from ours: [comparison](comparison.md), [baselines](../baselines/README.md)). Reinforcement learning had the computing time named, on one core; our training times are of one or two cores, busy with other work. What a method cannot do has an empty cell: networks for all agents at once know one number of them, and those of PPO and TD3 see the field itself, not what sensors say. [How long all of it takes](evidence.md) is a page of its own.", ""]
     missing = []
     for problem in AGENTS:
         methods = [ours(problem, setting) for setting in OURS] + [learner(problem, method) for method in LEARNERS]

@@ -48,7 +48,8 @@ fn main() -> Result<(), Error> {
         };
         let parts = registry.parts(&config)?;
         let ticks = TICKS[parts.problem.swarm.dimensions() - 1];
-        let seen = certificate::simulate(registry.build(&config)?, &*parts.policy, &model.params, agents, ticks)?;
+        let rest = certificate::Rest::of(&parts.problem, &*parts.policy, &model.params, agents)?;
+        let seen = certificate::simulate(registry.build(&config)?, &*parts.policy, &model.params, &rest, ticks)?;
         let close = |a: f64, b: f64| (a - b).abs() < CLOSE.max(0.05 * a.abs());
         let line = json!({
             "problem": problem, "settings": changes, "agents": agents, "spacing": found.spacing, "node_spacing": found.node_spacing,

@@ -94,8 +94,22 @@ fn runs_grow_and_decay_as_predicted() {
         let predicted = found.ring(ring.length).unwrap();
         let config = ring.config(&registry, &model.config).unwrap();
         let (problem, policy) = (registry.build(&config).unwrap(), registry.parts(&config).unwrap().policy);
-        let seen = certificate::simulate(problem, &*policy, &model.params, ring.agents, 4000).unwrap();
+        let rest = certificate::Rest::of(&problem, &*policy, &model.params, ring.agents).unwrap();
+        let seen = certificate::simulate(problem, &*policy, &model.params, &rest, 4000).unwrap();
         assert_close(seen.slow, predicted.slow, 0.1 * predicted.slow.abs(), &format!("spacing {spacing}"));
         assert!((seen.all < 0.0) == stable, "{spacing}: {seen:?}");
     }
+}
+
+/// Agents that move are held where they rest: then single precision, too, sees the field and what agents remember do as predicted.
+#[test]
+fn fields_of_agents_held_at_rest_decay_as_predicted() {
+    let (registry, model) = (Registry::builtin(), library::find(&Registry::builtin(), "heat1d").unwrap());
+    let parts = registry.parts(&model.config).unwrap();
+    let found = certificate::whole(&parts.problem, &*parts.policy, &model.params, 8).unwrap();
+    assert!(found.still && found.moving.is_some());
+    let rest = certificate::Rest::of(&parts.problem, &*parts.policy, &model.params, 8).unwrap();
+    let held = problem("heat1d", &["swarm.v_limit=1e-9"]);
+    let seen = certificate::simulate(held, &*parts.policy, &model.params, &rest, 2000).unwrap();
+    assert_close(seen.slow, found.growth.slow, 0.1 * found.growth.slow.abs(), "eight agents");
 }

@@ -18,6 +18,7 @@ mod simulate;
 mod spectrum;
 mod symmetry;
 
+pub use rest::Rest;
 pub use rings::Ring;
 pub use simulate::simulate;
 
@@ -29,7 +30,6 @@ use closed_loop::ClosedLoop;
 use fixed_point::fixed_point;
 use krylov::{leading, norm};
 use nalgebra::Complex;
-use rest::Rest;
 use std::f64::consts::TAU;
 
 /// How fast small disturbances grow, per unit of time.
@@ -110,16 +110,15 @@ pub fn largest_spacing(
 /// `agents` agents in the domain of a problem, walls or not. Agents that move are followed to where they come to rest near zero, and held there:
 /// the growth is that of the field and of what they remember; [`Certificate::moving`] is that of everything.
 pub fn whole(problem: &Problem, policy: &dyn Policy, params: &Params, agents: usize) -> Result<Certificate, Error> {
-    let tick_time = problem.tick_time();
-    let Rest { x, places, moving } = Rest::of(problem, policy, params, agents)?;
+    let (tick_time, rest) = (problem.tick_time(), Rest::of(problem, policy, params, agents)?);
     let mut closed = ClosedLoop::new(problem, policy, params, agents)?;
-    closed.places = places;
-    let growth = growth_of_whole(&closed, &x, tick_time);
-    let mut whole = Certificate::about(problem, agents, &x, growth, None);
+    closed.places = rest.places;
+    let growth = growth_of_whole(&closed, &rest.x, tick_time);
+    let mut whole = Certificate::about(problem, agents, &rest.x, growth, None);
     whole.uncontrolled = uncontrolled(problem)?.1;
     let with_positions = ClosedLoop::new(problem, policy, params, agents)?.moving();
-    whole.still = !problem.swarm.moves() || moving.is_some();
-    whole.moving = moving.map(|x| growth_of_whole(&with_positions, &x, tick_time).all);
+    whole.still = !problem.swarm.moves() || rest.moving.is_some();
+    whole.moving = rest.moving.map(|x| growth_of_whole(&with_positions, &x, tick_time).all);
     Ok(whole)
 }
 

@@ -25,15 +25,17 @@ const SMOOTHINGS: usize = 8;
 /// Three episodes of an [`Env`] begin in the state in which the closed loop rests: undisturbed, with noise, and with smooth noise. The
 /// logarithm of the distance of the others from the first is followed; where one becomes too large or too small, or the first has left its rest, all begin anew in the same
 /// direction at the first distance. The rate is the slope of a straight line through the last third. Of the smooth one the mean of two ticks is
-/// followed, in which little is left of what changes its sign from tick to tick. Agents that can move do.
+/// followed, in which little is left of what changes its sign from tick to tick. Agents that can move do, unless the problem of the run is not that
+/// of the rest but one whose agents are held (`swarm.v_limit`): single precision cannot follow positions, in which an agent that moves by less than
+/// rounding stands.
 pub fn simulate(
     mut problem: Problem,
     policy: &dyn Policy,
     params: &Params,
-    agents: usize,
+    Rest { x, places, .. }: &Rest,
     ticks: usize,
 ) -> Result<Growth, Error> {
-    let Rest { x, places, .. } = Rest::of(&problem, policy, params, agents)?;
+    let agents = places.len() / problem.swarm.dimensions();
     problem.ticks = usize::MAX;
     let problem = Arc::new(problem);
     let (grid, nodes, remembered) = (problem.stepper.grid(), problem.stepper.grid().count(), x.len());

@@ -3,7 +3,8 @@
 use super::measure::Ready;
 use super::{Bench, Case, Row, Scale, Study, Subject};
 use crate::Error;
-use crate::certificate::{Ring, lattice, simulate, whole};
+use crate::certificate::{Rest, Ring, lattice, simulate, whole};
+use crate::settings::Overlay;
 
 pub const STUDY: Study = Study {
     name: "certificate",
@@ -17,6 +18,7 @@ pub const STUDY: Study = Study {
 
 const PREDICTED: &str = "predicted";
 const SEEN: &str = "seen in runs";
+const MOVING: &str = "predicted, agents moving";
 const INFINITE: &str = "predicted, infinite lattice";
 const FREE: &str = "uncontrolled";
 
@@ -39,31 +41,31 @@ fn cases(subject: &Subject) -> Result<Vec<Case>, Error> {
 fn measure(bench: &Bench, case: &Case) -> Result<Vec<Row>, Error> {
     let Ready { mut model, problem, request } = bench.ready(case)?;
     let grid = problem.stepper.grid();
-    let (agents, d) = (request.agents, grid.dimensions());
-    let (mut agents_seen, mut infinite) = (agents, None);
-    let (predicted, uncontrolled) = match grid.periodic {
-        true => {
-            let volume: f64 = grid.lengths.iter().map(|length| *length as f64).product();
-            let spacing = (volume / agents as f64).powf(1.0 / d as f64);
-            let found = lattice(bench.registry, &model.config, &model.params, spacing)?;
-            let ring = Ring::choose(bench.registry, &model.config, spacing)?;
-            model.config = ring.config(bench.registry, &model.config)?;
-            agents_seen = ring.agents;
-            infinite = Some(found.growth.slow);
-            (Some(found.ring(ring.length)?.slow), found.uncontrolled)
-        }
-        false => {
-            let (_, policy) = model.build(bench.registry)?;
-            let found = whole(&problem, &*policy, &model.params, agents)?;
-            // Nothing is predicted of agents that do not come to rest.
-            (found.still.then(|| found.moving.unwrap_or(found.growth.slow)), found.uncontrolled)
-        }
+    let (mut agents, d) = (request.agents, grid.dimensions());
+    let (predicted, uncontrolled, beside) = if grid.periodic {
+        let volume: f64 = grid.lengths.iter().map(|length| *length as f64).product();
+        let spacing = (volume / agents as f64).powf(1.0 / d as f64);
+        let found = lattice(bench.registry, &model.config, &model.params, spacing)?;
+        let ring = Ring::choose(bench.registry, &model.config, spacing)?;
+        (model.config, agents) = (ring.config(bench.registry, &model.config)?, ring.agents);
+        (Some(found.ring(ring.length)?.slow), found.uncontrolled, Some((INFINITE, found.growth.slow)))
+    } else {
+        let found = whole(&problem, &*model.build(bench.registry)?.1, &model.params, agents)?;
+        // Nothing is predicted of agents that do not come to rest.
+        (found.still.then_some(found.growth.slow), found.uncontrolled, found.moving.map(|all| (MOVING, all)))
     };
-    let (_, policy) = model.build(bench.registry)?;
-    let seen = simulate(bench.registry.build(&model.config)?, &*policy, &model.params, agents_seen, TICKS[d - 1])?;
-    let row = |line: &str, value: f64| Row { line: line.into(), value, uncontrolled, ..Row::of(case, agents, 1) };
-    let mut rows: Vec<Row> = predicted.map(|growth| row(PREDICTED, growth)).into_iter().collect();
-    rows.extend([row(SEEN, seen.slow), row(FREE, uncontrolled)]);
-    rows.extend(infinite.map(|growth| row(INFINITE, growth)));
-    Ok(rows)
+    let mut values = Vec::new();
+    if let Some(predicted) = predicted {
+        let (problem, policy) = model.build(bench.registry)?;
+        let rest = Rest::of(&problem, &*policy, &model.params, agents)?;
+        // Field and memory are followed, with agents held where they rest.
+        let held = problem.swarm.moves().then_some("swarm.v_limit=1e-9");
+        let run = model.with(bench.registry, &Overlay::from_pairs(held)?)?;
+        let seen = simulate(bench.registry.build(&run.config)?, &*policy, &run.params, &rest, TICKS[d - 1])?;
+        values.extend([(PREDICTED, predicted), (SEEN, seen.slow)]);
+    }
+    values.push((FREE, uncontrolled));
+    values.extend(beside);
+    let row = |(line, value): (&str, f64)| Row { line: line.into(), value, uncontrolled, ..Row::of(case, request.agents, 1) };
+    Ok(values.into_iter().map(row).collect())
 }
