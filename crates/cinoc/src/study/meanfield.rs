@@ -15,7 +15,8 @@ use crate::train::Trainer;
 use crate::{Error, Problem, Real};
 use cinoc_tape::Params;
 
-/// Multiples of the trained number of agents, up to two thirds of those that stand for infinitely many.
+/// Multiples of the trained number of agents, up to half of those that stand for infinitely many: nearer to them the distance would be one to a
+/// finite swarm.
 const TIMES: [usize; 6] = [1, 2, 4, 8, 16, 32];
 
 /// Swarms at random places for each number of agents.
@@ -71,7 +72,7 @@ fn measure(bench: &Bench, case: &Case) -> Result<Vec<Row>, Error> {
     let size = norm(&limit);
     let mut rows = Vec::new();
     let numbers = TIMES.map(|times| times * parts.problem.agents);
-    for agents in numbers.into_iter().filter(|agents| 3 * agents * d <= 2 * infinite.len()) {
+    for agents in numbers.into_iter().filter(|agents| 2 * agents * d <= infinite.len()) {
         let side = (agents as f64).powf(1.0 / d as f64).round() as usize;
         let swarms: Vec<Vec<Real>> = match case.line == LATTICE {
             true => vec![lattice(&parts.problem, side)],
@@ -90,7 +91,7 @@ fn measure(bench: &Bench, case: &Case) -> Result<Vec<Row>, Error> {
         rows.push(row);
     }
     if rows.is_empty() {
-        let most = 2 * infinite.len() / (3 * d);
+        let most = infinite.len() / (2 * d);
         return Err(Error::bad(
             "swarm.agents of the paper's preset",
             parts.problem.agents.to_string(),
