@@ -30,4 +30,4 @@ for problem in AGENTS:
             action = np.asarray(policy(seen))
             each.append((time.process_time() - began) / (instances * batch.agents))
             batch.step(action.reshape(instances, *batch.action_shape))
-        print(json.dumps({"problem": problem, "setting": setting, "ticks": TICKS, "instances": instances, "agents": batch.agents, "decision_seconds": float(np.mean(each)), "median": float(np.median(each))}), flush=True)
+        print(json.dumps({"problem": problem, "setting": setting, "ticks": TICKS, "instances": instances, "agents": batch.agents, "decision_seconds": float(np.mean(each)), "median": float(np.median(each)), "least": float(np.min(each))}), flush=True)

@@ -133,7 +133,7 @@ def certificate(problems):
 def durations(known):
     """Minutes of one core, where they were noted."""
     timed = {key: line["computing_seconds"] if "computing_seconds" in line else line["seconds"] * line["cores"] for key, line in known.items() if "date" in line and not line.keys().isdisjoint(("seconds", "computing_seconds"))}
-    yield f"Minutes of one core, three policies each, those that are trained included: {sum(timed.values()) / 3600:.1f} hours together. · was run before times were noted; an empty cell does not exist for the problem, or was not run yet. Compilers ran beside some of them; one that was stopped and continued has the time since then."
+    yield f"Minutes of one core, three policies each, those that are trained included: {sum(timed.values()) / 3600:.1f} hours together. · was run before times were noted; an empty cell does not exist for the problem. Compilers ran beside some of them; one that was stopped and continued has the time since then."
     yield ""
     yield "| | " + " | ".join(f"`{problem}`" for problem in AGENTS) + " |"
     yield "|---|" + "---|" * len(AGENTS)
