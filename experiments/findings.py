@@ -132,7 +132,9 @@ def certificate(problems):
 
 def durations(known):
     """Minutes of one core, where they were noted."""
-    timed = {key: line["computing_seconds"] if "computing_seconds" in line else line["seconds"] * line["cores"] for key, line in known.items() if "date" in line and not line.keys().isdisjoint(("seconds", "computing_seconds"))}
+    # Older lines have seconds of the clock.
+    spent = {key: line.get("computing_seconds", line.get("seconds", 0) * line.get("cores", 1)) for key, line in known.items()}
+    timed = {key: seconds for key, seconds in spent.items() if seconds}
     yield f"Minutes of one core, three policies each, those that are trained included: {sum(timed.values()) / 3600:.1f} hours together. · was run before times were noted; an empty cell does not exist for the problem. Compilers ran beside some of them; one that was stopped and continued has the time since then."
     yield ""
     yield "| | " + " | ".join(f"`{problem}`" for problem in AGENTS) + " |"
