@@ -74,7 +74,8 @@ def draw(problem: str, runs: Path) -> Figure:
         axes.set_xscale("log")
     panels[0].xaxis.set_major_formatter(lambda x, _: f"{x:g}")
     panels[0].set_ylabel("score ÷ uncontrolled score\n(50 validation instances)")
-    figure.suptitle(f"{problem}: median and range over seeds")
+    cut = any(np.max(line.get_ydata()) >= 0.999 * TOP for line in panels[0].lines)
+    figure.suptitle(f"{problem}: median and range over seeds" + (f" (ratios above {TOP:g} drawn at {TOP:g})" if cut else ""))
     figure.legend(*panels[0].get_legend_handles_labels(), loc="outside right center", frameon=False, fontsize=9)
     return figure
 
