@@ -54,10 +54,12 @@ def draw(problem: str, runs: Path) -> Figure:
     """Two panels: against computing time, and against steps."""
     figure = Figure((10, 4.2), layout="constrained")
     panels = figure.subplots(1, 2, sharey=True)
+    cut = False
     for method, (name, colour, dashes) in NAMES.items():
         seeds = curves(runs / problem, method)
         if not seeds:
             continue
+        cut |= any(np.max(seed[1:, 2]) > TOP for seed in seeds)
         count = f" ({len(seeds)} seeds)" if len(seeds) > 1 else " (1 seed)"
         for axes, along in zip(panels, (0, 1), strict=True):
             x, middle, low, high = together(seeds, along)
@@ -74,7 +76,6 @@ def draw(problem: str, runs: Path) -> Figure:
         axes.set_xscale("log")
     panels[0].xaxis.set_major_formatter(lambda x, _: f"{x:g}")
     panels[0].set_ylabel("score ÷ uncontrolled score\n(50 validation instances)")
-    cut = any(np.max(line.get_ydata()) >= 0.999 * TOP for line in panels[0].lines)
     figure.suptitle(f"{problem}: median and range over seeds" + (f" (ratios above {TOP:g} drawn at {TOP:g})" if cut else ""))
     figure.legend(*panels[0].get_legend_handles_labels(), loc="outside right center", frameon=False, fontsize=9)
     return figure

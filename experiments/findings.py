@@ -118,9 +118,9 @@ def certificate(problems):
     rates = {(problem, row["agents"], row["policy"], row["line"]): value(row) for problem in problems for row in rows("certificate", problem)}
     swarms = sorted({key[:3] for key in rates}, key=lambda swarm: (problems.index(swarm[0]), *swarm[1:]))
     pairs = {swarm: (rates[*swarm, "predicted"], rates[*swarm, "seen in runs"]) for swarm in swarms if (*swarm, "predicted") in rates}
-    signs = sum((predicted < 0) == (seen < 0) for predicted, seen in pairs.values())
+    signs = sum(seen == seen and (predicted < 0) == (seen < 0) for predicted, seen in pairs.values())
     close = sum(abs(predicted - seen) < max(0.01, 0.05 * abs(predicted)) for predicted, seen in pairs.values())
-    yield f"Growth of small disturbances of the field near rest, per unit of time: predicted / seen in runs, for the policies of three seeds, agents held where they come to rest. Stable or not agrees on {signs} of {len(pairs)}, the rate too (to a twentieth, or 0.01 per unit of time) on {close}. On rings and tori the last columns have what is predicted for the infinite lattice, elsewhere what is predicted where agents are not held: above 0 they leave their places."
+    yield f"Growth of small disturbances of the field near rest, per unit of time, without what changes its sign in every tick: predicted / seen in runs, for the policies of three seeds, agents held where they come to rest. Growth or decay agrees on {signs} of {len(pairs)}, the rate too (to a twentieth, or 0.01 per unit of time) on {close}. On rings and tori the last columns have what is predicted for the infinite lattice, elsewhere what is predicted where agents are not held: above 0 they leave their places."
     yield ""
     yield "| | agents | seed 0 | 1 | 2 | infinite lattice, or agents moving: seed 0 | 1 | 2 |"
     yield "|---|---|---|---|---|---|---|---|"

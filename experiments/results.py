@@ -4,6 +4,7 @@ Methods × problems (results/test, results/baselines, results/optimum), what tra
 """
 import json
 import pathlib
+import random
 import statistics
 
 from summary import PUBLISHED, SCORE, number, published, rows
@@ -63,12 +64,27 @@ def learner(problem, method):
     seeds, seconds = [], []
     for file in sorted((root / "baselines" / problem).glob(f"{method}-[0-9]*.jsonl")):
         lines = rows(file)
+        if not lines or lines[-1].get("kind") != "end" or lines[0]["set"]:
+            continue  # A run that was stopped, or one of a search.
         tests = [line for line in lines if line.get("kind") == "test" and line["weights"] == "best"]
-        if not tests:
-            continue
         seconds.append(max(line["cpu"] for line in lines if "cpu" in line))
         seeds.append([{**line, "case": case(line), "agents": line.get("agents") or AGENTS[problem]} for line in tests])
     return Method(method, LEARNERS[method], seeds, seconds) if seeds else None
+
+
+def receding(problem):
+    """Receding horizon: nothing is trained, a decision is one for all agents (experiments/nmpc)."""
+    lines = rows(root / "test" / problem / "nmpc.jsonl")
+    found = [line for line in lines if "instance" in line]
+    if not found:
+        return None
+    agents, n = lines[0]["agents"], len(found)
+    left = lambda drawn: sum(line["score"] for line in drawn) / sum(line["uncontrolled"] for line in drawn)
+    rng = random.Random(lines[0]["seed"])
+    ratios = sorted(left(rng.choices(found, k=n)) for _ in range(2000))
+    line = {"case": "agents", "agents": agents, "instances": n, "ratio": left(found), "ratio_95": (ratios[50], ratios[-51]), **{key: statistics.fmean(line[key] for line in found) for key in ("score", "uncontrolled")},
+            "decision_seconds": statistics.fmean(line["seconds"] for line in found) / agents}
+    return Method("nmpc", "NMPC (20 ticks ahead)", [[line]], [])
 
 
 def case(line):
@@ -105,7 +121,7 @@ def main_table(problem, methods):
         if lines:
             seconds = mean(lines, "decision_seconds") or decision(problem, method.name)
             theirs = dict(zip(COLUMNS, THEIRS[problem])).get("paper" if method.name == "tuned" else method.name)
-            text.append(f"| {method.title} | {len(lines)} | {lines[0].get('instances', '')} | {cell(mean(lines, 'score'))} | {cell(theirs)} | {cell(mean(lines))} | {interval(lines)} | {cell(mean(lines, 'effort'))} "
+            text.append(f"| {method.title} | {len(lines) if method.training else ''} | {lines[0].get('instances', '')} | {cell(mean(lines, 'score'))} | {cell(theirs)} | {cell(mean(lines))} | {interval(lines)} | {cell(mean(lines, 'effort'))} "
                         f"| {cell(statistics.fmean(method.training) / 60) if method.training else ''} | {cell(seconds * 1e6) if seconds else ''} |")
     return text + [""]
 
@@ -154,12 +170,12 @@ def essence():
 def page():
     """The whole page, and what is missing."""
     text = ["# Results of all methods", "", "Written by `experiments/results.py` from the files in `results/`; `experiments/all` makes those. Instances of seed 5000, which nothing was chosen by; ratios are mean scores over mean scores of the same instances left alone, means over training seeds, "
-            "with the range of the seeds' 95 % intervals. Published scores are the paper's, of its own instances, as its table gives them (their rewards, networks, budgets and, on the chaotic problems, the measure of the score differ from ours: [comparison](comparison.md), [baselines](../baselines/README.md)). Times per decision of our first two rows were measured on a slower day than the others: the last row of a table, where it is one of ours, has the same networks as the first. Reinforcement learning had the computing time named, on one core; our training times are of one or two cores, busy with other work. What a method cannot do has an empty cell: networks for all agents at once know one number of them, and those of PPO and TD3 see the field itself, not what sensors say. [How long all of it takes](evidence.md) is a page of its own.", ""]
+            "with the range of the seeds' 95 % intervals. Published scores are the paper's, of its own instances, as its table gives them (their rewards, networks, budgets and, on the chaotic problems, the measure of the score differ from ours: [comparison](comparison.md), [baselines](../baselines/README.md)). Times per decision of our first two rows were measured on a slower day than the others: the last row of a table, where it is one of ours, has the same networks as the first. Reinforcement learning had the computing time named, on one core; our training times are of one or two cores, busy with other work. What a method cannot do has an empty cell: networks for all agents at once know one number of them, and those of PPO and TD3 see the field itself, not what sensors say; the time of a decision of DPC was not measured. NMPC knows the whole field and the equation; its time is that of one plan for all agents by the clock (the median of each instance, their mean), divided by their number, and most plans used up their 50 iterations. Its published figures are of another limit of pushes and another score ([optimum](optimum.md)). [How long all of it takes](evidence.md) is a page of its own.", ""]
     missing = []
     for problem in AGENTS:
         methods = [ours(problem, setting) for setting in OURS] + [learner(problem, method) for method in LEARNERS]
         missing += [f"{problem}: {title}" for title, method in zip([*OURS.values(), *LEARNERS.values()], methods) if method is None]
-        methods = [method for method in methods if method]
+        methods = [method for method in (*methods[:len(OURS)], receding(problem), *methods[len(OURS):]) if method]
         if methods:
             text += main_table(problem, methods) + transfer_table(problem, methods)
     text += gap_table()

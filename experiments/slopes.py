@@ -28,12 +28,12 @@ for path in sorted(tables.glob("cardinality-*.jsonl")):
         seen = collections.defaultdict(list)
         for r in rows(*path.stem.split("-")):
             if r["line"] == "ours" and 1 <= r["x"] <= to:
-                seen[r["policy"]].append((r["agents"], r["agents"] * r["effort"]))
+                seen[r["policy"]].append((r["agents"], r["agents"] * float(r["effort"])))
         say("cardinality", problem, "agents × effort", seen, to_times=to)
 for path in sorted(tables.glob("meanfield-*.jsonl")):
     problem = path.stem.split("-")[1]
     lines = collections.defaultdict(lambda: collections.defaultdict(list))
     for r in rows(*path.stem.split("-")):
-        lines[r["line"]][r["policy"]].append((r["agents"], r["value"]))
+        lines[r["line"]][r["policy"]].append((r["agents"], float(r["value"])))
     for line, seen in lines.items():
         say("meanfield", problem, line, seen)

@@ -56,6 +56,28 @@ fn policies_are_trained_where_a_study_asks_for_them() {
     let rows = text(&folder.path().join("view-heat1d.jsonl"));
     assert_eq!(rows.lines().count(), 1 + 4 * runs, "four numbers of agents for each policy");
     assert!(rows.contains("\"trained\":3") && rows.contains("\"trained\":4"), "{rows}");
+    // Without its table they serve again, but not other settings.
+    std::fs::remove_file(folder.path().join("view-heat1d.jsonl")).expect("a file");
+    good(&mut study(folder.path(), &arguments));
+    assert_eq!(text(&folder.path().join("view-heat1d.jsonl")), rows);
+    std::fs::remove_file(folder.path().join("view-heat1d.jsonl")).expect("a file");
+    let message = refused(&mut study(folder.path(), &[&arguments[..], &["--set", "train.rate=1e-4"]].concat()));
+    assert!(message.contains("other settings") && message.contains("remove it"), "{message}");
+}
+
+/// Policies that were trained with noise can be used without.
+#[test]
+fn settings_in_use_are_those_of_every_case() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (quiet, loud) = (folder.path().join("quiet"), folder.path().join("loud"));
+    let rows = |folder: &Path| text(&folder.join("failure-heat1d.jsonl")).lines().skip(1).map(str::to_owned).collect::<Vec<_>>();
+    good(&mut study(&quiet, &["failure", "heat1d", "--used", "swarm.sensor_noise=0"]));
+    good(&mut study(&loud, &["failure", "heat1d", "--used", "swarm.sensor_noise=0.1"]));
+    assert!(rows(&quiet).iter().zip(rows(&loud)).all(|(quiet, loud)| *quiet != loud));
+    let message = refused(&mut study(&quiet, &["failure", "heat1d"]));
+    assert!(message.contains("other cases"), "{message}");
+    let message = refused(&mut study(&folder.path().join("new"), &["failure", "heat1d", "--used", "swarm.noise=0.1"]));
+    assert!(message.contains("swarm.noise"), "{message}");
 }
 
 #[test]

@@ -75,11 +75,11 @@ pub fn prepare(problem: &Problem, uses: &[Use], seed: u64, ranks: &dyn Ranks) ->
     Ok(())
 }
 
-/// Refuses more held-out instances than there are states for, unless they start from fields of one's own.
-pub fn enough(problem: &Problem, instances: usize, own_start: bool) -> Result<()> {
+/// Refuses more held-out instances than there are states for, unless they start from fields of one's own. `flag` is what changes a setting.
+pub fn enough(problem: &Problem, instances: usize, own_start: bool, flag: &str) -> Result<()> {
     match problem.task.attractor().map(|attractor| attractor.size(Use::Test)) {
         Some(most) if instances > most && !own_start => bail!(
-            "each seed has {most} held-out states; ask for --instances {most} or fewer, or for more with --set data.test_states={instances}"
+            "each seed has {most} held-out states; ask for --instances {most} or fewer, or for more with --{flag} data.test_states={instances}"
         ),
         _ => Ok(()),
     }

@@ -49,7 +49,7 @@ impl Args {
         let model = model.with(registry, &cinoc::settings::Overlay::from_pairs(&self.set)?)?;
         let (problem, policy) = model.build(registry)?;
         let instances = self.count.unwrap_or(problem.task.instances());
-        data::enough(&problem, instances, self.instances.start.is_some())?;
+        data::enough(&problem, instances, self.instances.start.is_some(), "set")?;
         let request = self.instances.request(&problem, 1, instances)?;
         let threads = ranks::threads(self.threads)?;
         data::prepare(&problem, &[Use::Test], request.seed, threads.ranks())?;

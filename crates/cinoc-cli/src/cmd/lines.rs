@@ -82,9 +82,13 @@ impl Lines {
                         bail!("{name} was made with other policies of the same name; give another folder with -o, or remove it")
                     }
                     "cases" => bail!("{name} was made for other cases; give another folder with -o, or remove it"),
-                    _ => bail!(
-                        "{name} was made with {key} {was}, not {asked}; ask for {key} {was} again, or give another name with -o"
-                    ),
+                    "version" => bail!("{name} was made by version {was}, not {asked}; give another name with -o, or remove it"),
+                    _ => {
+                        let key = key.replace('_', "-");
+                        bail!(
+                            "{name} was made with {key} {was}, not {asked}; ask for {key} {was} again, or give another name with -o"
+                        )
+                    }
                 }
             }
         }

@@ -103,7 +103,7 @@ impl Args {
         let question = self.question(registry)?;
         let problem = &question.problem;
         let request = self.instances.request(problem, self.agents.unwrap_or(problem.agents), self.count)?;
-        data::enough(problem, self.count, self.instances.start.is_some())?;
+        data::enough(problem, self.count, self.instances.start.is_some(), "set")?;
         let threads = ranks::threads(self.threads)?;
         data::prepare(problem, &[Use::Test], request.seed, threads.ranks())?;
         if let Some(ahead) = self.horizon {

@@ -40,6 +40,10 @@ pub struct Args {
     /// Change a setting of these trainings, for example --set train.updates=200. May be repeated.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     set: Vec<String>,
+    /// Change a setting of every case in use, for example --used swarm.sensor_noise=0 for policies that were trained with noise. What a
+    /// study varies is as it says. May be repeated.
+    #[arg(long, value_name = "KEY=VALUE")]
+    used: Vec<String>,
     /// How many held-out instances; default: as many as `eval` takes.
     #[arg(long)]
     instances: Option<usize>,
@@ -69,7 +73,10 @@ impl Args {
         let settings = Settings { problem: problem.clone(), set: self.set.clone(), preset: PresetName::Tuned };
         let config = models.first().map_or_else(|| settings.config(registry), |model| Ok(model.config.clone()))?;
         let built = registry.build(&config)?;
-        let cases = (study.cases)(&Subject { registry, config: &config, problem: &built })?;
+        let mut cases = (study.cases)(&Subject { registry, config: &config, problem: &built })?;
+        for case in &mut cases {
+            case.used.splice(0..0, self.used.iter().cloned());
+        }
         if cases.is_empty() {
             bail!("{problem} has nothing that the study {name} could vary; `{} study` lists the others", program());
         }
@@ -163,7 +170,7 @@ impl Work<'_> {
         let model = policies.get(asked, policy, threads, screen)?;
         let bench = Bench { registry, model, seed, instances, threads, free };
         let Ready { problem, request, .. } = bench.ready(asked)?;
-        data::enough(&problem, request.instances, false)?;
+        data::enough(&problem, request.instances, false, "used")?;
         data::prepare(&problem, &[Use::Test], seed, threads.ranks())?;
         table.add(case, policy, model.seed, (study.measure)(&bench, asked)?)?;
         screen.step();

@@ -1,7 +1,7 @@
 //! `certificate`: how fast small disturbances grow near rest, predicted from the linearised closed loop and seen in runs.
 
 use super::measure::Ready;
-use super::{Bench, Case, Row, Scale, Study, Subject};
+use super::{Bench, Case, HELD, Row, Scale, Study, Subject};
 use crate::Error;
 use crate::certificate::{Rest, Ring, lattice, simulate, whole};
 use crate::settings::Overlay;
@@ -59,7 +59,7 @@ fn measure(bench: &Bench, case: &Case) -> Result<Vec<Row>, Error> {
         let (problem, policy) = model.build(bench.registry)?;
         let rest = Rest::of(&problem, &*policy, &model.params, agents)?;
         // Field and memory are followed, with agents held where they rest.
-        let held = problem.swarm.moves().then_some("swarm.v_limit=1e-9");
+        let held = problem.swarm.moves().then_some(HELD);
         let run = model.with(bench.registry, &Overlay::from_pairs(held)?)?;
         let seen = simulate(bench.registry.build(&run.config)?, &*policy, &run.params, &rest, TICKS[d - 1])?;
         values.extend([(PREDICTED, predicted), (SEEN, seen.slow)]);

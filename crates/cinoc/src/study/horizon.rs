@@ -44,15 +44,23 @@ fn measure(bench: &Bench, case: &Case) -> Result<Vec<Row>, Error> {
     let nobody = Idle { action_width: ready.problem.swarm.action_width() };
     let free = squares(bench, &ready, &nobody, &Params::default())?;
     let (agents, instances) = (ready.request.agents, ready.request.instances);
-    let row = |(point, (value, uncontrolled)): (usize, (f64, f64))| {
-        let x = (point + 1) as f64 / POINTS as f64;
-        Row { x, value, score: value, uncontrolled, ..Row::of(case, agents, instances) }
+    let row = |(point, (seen, free)): (usize, (Seen, Seen))| {
+        let (x, value) = ((point + 1) as f64 / POINTS as f64, seen.square);
+        let of = Row::of(case, agents, instances);
+        Row { x, value, score: value, uncontrolled: free.square, diverged: seen.diverged, ..of }
     };
     Ok(controlled.into_iter().zip(free).enumerate().map(row).collect())
 }
 
-/// At each point, the mean over all instances; infinite from where one diverged.
-fn squares(bench: &Bench, ready: &Ready, policy: &dyn Policy, params: &Params) -> Result<Vec<f64>, Error> {
+/// All instances at one point.
+struct Seen {
+    /// Their mean; infinite from where one diverged.
+    square: f64,
+    diverged: usize,
+}
+
+/// All points, one after the other.
+fn squares(bench: &Bench, ready: &Ready, policy: &dyn Policy, params: &Params) -> Result<Vec<Seen>, Error> {
     let Ready { problem, request, .. } = ready;
     let count = TIMES * POINTS;
     let own = bench.threads.ranks().own(request.instances.div_ceil(SHARD));
@@ -62,26 +70,26 @@ fn squares(bench: &Bench, ready: &Ready, policy: &dyn Policy, params: &Params) -
         let mut env = Env::new(problem.clone(), size, request.agents, crate::threads::Threads::one())?;
         let begins: Vec<_> = (0..size).map(|i| request.beginning(problem, first + i)).collect();
         env.reset(&vec![true; size], &mut |i| begins[i].clone());
-        let mut sums = vec![0.0; count];
-        for point in 0..count {
+        let mut sums = vec![[0.0; 2]; count];
+        for (point, [square, diverged]) in sums.iter_mut().enumerate() {
             let until = (point + 1) * problem.ticks / count;
             env.run(policy, params, until - point * problem.ticks / count, &mut |_| {});
             for (i, begin) in begins.iter().enumerate() {
-                sums[point] += match env.last().diverged[i] {
-                    true => f64::INFINITY,
-                    false => mean_square(env.field(i), &begin.target),
-                };
+                match env.last().diverged[i] {
+                    true => (*square, *diverged) = (f64::INFINITY, *diverged + 1.0),
+                    false => *square += mean_square(env.field(i), &begin.target),
+                }
             }
         }
-        Ok::<Vec<f64>, Error>(sums)
+        Ok::<Vec<f64>, Error>(sums.concat())
     });
-    let mut sums = vec![0.0; count];
-    for part in parts {
-        sums.iter_mut().zip(part?).for_each(|(sum, part)| *sum += part);
-    }
-    let all = bench.threads.ranks().numbers(&sums)?;
-    let total = |point: usize| all.chunks_exact(count).map(|part| part[point]).sum::<f64>();
-    Ok((0..count).map(|point| total(point) / request.instances as f64).collect())
+    // Shard by shard, whoever computed them: the order decides the last bits of a sum.
+    let parts = parts.into_iter().collect::<Result<Vec<_>, _>>()?;
+    let all = bench.threads.ranks().numbers(&parts.concat())?;
+    let total = |at: usize| all.chunks_exact(2 * count).map(|part| part[at]).sum::<f64>();
+    let seen =
+        |point: usize| Seen { square: total(2 * point) / request.instances as f64, diverged: total(2 * point + 1) as usize };
+    Ok((0..count).map(seen).collect())
 }
 
 fn mean_square(z: &[crate::Real], target: &[crate::Real]) -> f64 {

@@ -5,7 +5,7 @@
 //! random places (a Monte-Carlo sum: M^(−1/2) is expected) and on coarser lattices. The theorem is about the paper's policy, memoryless and
 //! without a look at neighbours; agents stand still, and the cost is that of the field alone.
 
-use super::{Bench, Case, Row, Scale, Study, Subject};
+use super::{Bench, Case, HELD, Row, Scale, Study, Subject};
 use crate::problem::Preset;
 use crate::random::{Rng, Stream};
 use crate::registry::Parts;
@@ -26,15 +26,8 @@ const DRAWS: usize = 16;
 const LIMIT: [usize; 2] = [1024, 40];
 
 /// What makes the setting that of the theorem, as far as a problem has such keys.
-const SETTING: [&str; 7] = [
-    "swarm.v_limit=1e-9",
-    "cost.effort=0",
-    "cost.collide=0",
-    "cost.bound=0",
-    "cost.accel=0",
-    "physics.ticks=50",
-    "train.updates=40",
-];
+const SETTING: [&str; 7] =
+    [HELD, "cost.effort=0", "cost.collide=0", "cost.bound=0", "cost.accel=0", "physics.ticks=50", "train.updates=40"];
 
 pub const STUDY: Study = Study {
     name: "meanfield",

@@ -85,6 +85,9 @@ impl Scale {
 /// The score over that of the same instances left alone: what most studies show.
 const RATIO: Scale = Scale::log("score over uncontrolled");
 
+/// Agents that stand: limits are positive, and this one moves nobody within an episode.
+const HELD: &str = "swarm.v_limit=1e-9";
+
 /// What is studied: the problem that policies were trained for.
 pub struct Subject<'a> {
     /// Knows the problem.
@@ -116,7 +119,7 @@ impl Subject<'_> {
     /// How many instances suffice for a case that costs `times` as much as the usual one, so that large swarms and grids do not take hours.
     fn fewer(&self, times: f64) -> Option<usize> {
         let usual = self.problem.task.instances();
-        (times > 4.0).then(|| ((4.0 * usual as f64 / times) as usize).clamp(8, usual))
+        (times > 4.0).then(|| ((4.0 * usual as f64 / times) as usize).max(8).min(usual))
     }
 }
 

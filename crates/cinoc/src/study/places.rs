@@ -1,6 +1,6 @@
 //! `places`: agents that begin at random places, and agents that cannot move.
 
-use super::{Case, RATIO, Scale, Study, Subject, score};
+use super::{Case, HELD, RATIO, Scale, Study, Subject, score};
 use crate::Error;
 use crate::place::Places;
 
@@ -15,7 +15,7 @@ pub const STUDY: Study = Study {
 };
 
 fn cases(subject: &Subject) -> Result<Vec<Case>, Error> {
-    let still = vec!["swarm.v_limit=1e-9".to_owned()];
+    let still = vec![HELD.to_owned()];
     let moves = subject.number("swarm.v_limit").is_some() && subject.number("swarm.u_limit").is_some();
     let base = |line: &str| Case { line: line.into(), ..Case::default() };
     let mut lines = vec![

@@ -5,10 +5,10 @@ use super::table::Table;
 use crate::cmd::train::Stopped;
 use crate::cmd::{Settings, data, short};
 use crate::stop;
-use anyhow::Result;
+use anyhow::{Result, bail};
 use cinoc::Registry;
 use cinoc::random::Use;
-use cinoc::run::{Model, Origin, Run};
+use cinoc::run::{Model, Origin, Run, Saved};
 use cinoc::study::Case;
 use cinoc::threads::Threads;
 use std::path::PathBuf;
@@ -55,7 +55,14 @@ impl Policies<'_> {
             let folder = self.runs.join(format!("{}-{changed}-{seed}", settings.problem));
             let ranks = threads.ranks();
             let run = match ranks.any(ranks.first() && folder.join("checkpoint.safetensors").exists())? {
-                true => Run::resume(self.registry, &folder, threads.again()?)?,
+                true => {
+                    let saved = Saved::open(self.registry, &folder, threads.again()?)?;
+                    // It may be left from a table that was taken away.
+                    if saved.origin.config != config {
+                        bail!("{} was trained with other settings; remove it, or give another folder with -o", folder.display());
+                    }
+                    saved.resume(self.registry, config)?
+                }
                 false => Run::start(self.registry, &folder, Origin { config, preset: "tuned".into(), seed }, threads.again()?)?,
             };
             let model = train(run, &changed, screen)?;
