@@ -118,7 +118,7 @@ def check(mpi, folder, wanted):
         run(mpi, ranks, *training(out, 12))
         same(files(out), wanted["train"], f"training, {ranks} ranks")
     for name, arguments in wanted["commands"].items():
-        for ranks in (2, 3):
+        for ranks in (1, 2, 3):
             done = run(mpi, ranks, *filled(arguments, folder / f"{mpi}-{ranks}-{name}"))
             same(numbers(done.stdout), wanted[name], f"{name}, {ranks} ranks")
     for title, ranks, stop, word, again in (

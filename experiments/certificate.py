@@ -6,14 +6,9 @@ top = pathlib.Path(__file__).resolve().parent.parent
 BEGIN, END = "<!-- pairs: written by experiments/certificate.py -->\n", "<!-- end of pairs -->"
 
 
-def stable(rate):
-    """What neither grows nor is brought back is known to rounding."""
-    return rate < 1e-6
-
-
 def same_sign(r):
     """Both stable or both not."""
-    return stable(r["predicted_all"]) == stable(r["simulated_all"])
+    return (r["predicted_all"] < 0) == (r["simulated_all"] < 0)
 
 
 def verdict(r):
@@ -29,11 +24,11 @@ def table(pairs):
     for r in sorted(pairs, key=lambda r: (r["problem"], r["settings"], r["spacing"])):
         changed = f" ({', '.join(r['settings'])})" if r["settings"] else ""
         endless = f"{r['growth_slow']:+.4f}" if r["phase"] else ""
-        predicted, answer = (f"{r['predicted']:+.4f}", "yes" if stable(r["predicted_all"]) else "no") if r["still"] else ("", "")
+        predicted, stable = (f"{r['predicted']:+.4f}", "no" if r["predicted_all"] >= 0 else "yes") if r["still"] else ("", "")
         lines.append(f"| `{r['problem']}`{changed} | {r['agents']} | {r['spacing']:.3f} | {r['uncontrolled']:+.3f} | {predicted} | {r['simulated']:+.4f} | {endless} "
-                     f"| {answer} | {verdict(r)} |")
+                     f"| {stable} | {verdict(r)} |")
     judged = [r for r in pairs if r["still"]]
-    counts = (f"{len(pairs)} swarms, {len(judged)} of them certified: {sum(stable(r['predicted_all']) for r in judged)} stable, {sum(not stable(r['predicted_all']) for r in judged)} unstable. "
+    counts = (f"{len(pairs)} swarms, {len(judged)} of them certified: {sum(r['predicted_all'] < 0 for r in judged)} stable, {sum(r['predicted_all'] >= 0 for r in judged)} unstable. "
               f"Stable or not agrees with runs on {sum(map(same_sign, judged))}, the rate too (to a twentieth, or 0.01 per unit of time) on {sum(r['agree'] for r in judged)}.")
     return [counts, "", *lines, ""]
 
