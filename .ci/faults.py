@@ -1,13 +1,13 @@
 """Faults of the machine, for real: .ci/faults.py CINOC [--long] [--only KIND]
 
-killed     a training is killed at every system call from where it opens its folder to its end, begun and resumed, and goes on to the same bits
-full       a disk with ever more room: what does not fit is said in a sentence, what was saved is whole, and with more room it goes on to the same bits
+killed     a training is killed at every system call from where it opens its folder to its end, begun and resumed, and resumes to the same bits
+full       a disk with ever more room: what does not fit is said in a sentence, what was saved is whole, and with more room it resumes to the same bits
 read-only  a disk that cannot be written: reading works, writing is refused in a sentence
-clocks     clocks that jump or stand still
+clocks     clocks that jump or stop
 cut        curves and tables cut at every byte of their last lines: nothing is lost but the line that was cut
 
 Disks are small tmpfs, which takes the right to mount; without it these kinds are left out, loudly. `--long` takes every byte, page and call where the
-gate takes some, and writes results/hardening/faults.jsonl. Every kind prints how many faults there were and how many went wrong.
+gate takes some, and writes results/faults.jsonl. Every kind prints how many faults there were and how many went wrong.
 """
 import collections
 import concurrent.futures
@@ -44,7 +44,7 @@ def settings(pairs):
 
 
 def call(*arguments, before=(), **environment):
-    """Runs cinoc; it ends by itself, without a panic."""
+    """Runs cinoc; it ends without help and without a panic."""
     command = [*before, str(CINOC), *map(str, arguments)]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, stdin=subprocess.DEVNULL, env=dict(os.environ, **environment))
@@ -84,7 +84,7 @@ def go_on(out, updates):
     """Whatever is there: resumed where there is a checkpoint, else begun again with the same command."""
     done = (resumed if (out / BITS[0]).exists() else fresh)(out, updates)
     if done.returncode:
-        raise Wrong(f"it does not go on: {done.stderr.strip()}")
+        raise Wrong(f"it does not resume: {done.stderr.strip()}")
     return done
 
 
@@ -374,7 +374,7 @@ def clocks(folder):
                 raise Wrong(done.stderr.strip())
 
     ways = ["back", "forward", "old", "far", "still"]
-    # Commands that measure until a time is over never end where time stands still; all others do.
+    # Commands that measure until a time is over never end where the clock has stopped; all others do.
     untimed = [what for what in commands if what[0] not in ("bench", "scale", "check")]
     cases = [(how, what) for how in ways for what in ["begun", "resumed", "events cut", *(untimed if how == "still" else commands)]]
     return spread(jump, cases)
@@ -478,9 +478,9 @@ def main():
             results.append({"kind": kind, "faults": count, "failures": len(wrong), "seconds": round(seconds, 1)})
             failed += len(wrong)
     if LONG and not only:
-        path = ROOT / "results/hardening/faults.jsonl"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("".join(json.dumps(line) + "\n" for line in results))
+        commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True).stdout.strip()
+        lines = [{"run": line["kind"], "commit": commit, **line} for line in results]
+        (ROOT / "results/faults.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     print(f"{sum(line.get('faults', 0) for line in results)} faults, {failed} went wrong")
     sys.exit(1 if failed else 0)
 

@@ -1,6 +1,6 @@
 /* A clock that jumps, for LD_PRELOAD. CINOC_CLOCK says how; each call of the clock is one moment.
    back: a day back at every third moment. forward: ten years on at every third. old: before 1970. far: in the year 190,000. still: stopped.
-   The time of day jumps so; the clock that only runs forward stands still now and then, and with "still" for ever. */
+   The time of day jumps so; the clock that only runs forward stops now and then, and with "still" for ever. */
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>

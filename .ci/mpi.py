@@ -1,4 +1,4 @@
-"""Any number of ranks, of either MPI, gives the bits of one process; a rank that dies ends the job; a run goes on with any other number of ranks.
+"""Any number of ranks, of either MPI, gives the bits of one process; a rank that dies ends the job; a run resumes with any other number of ranks.
 
     python3 .ci/mpi.py FOLDER
 
@@ -20,7 +20,7 @@ LAUNCH = {
     "mpich": ["mpirun.mpich"],
 }
 SETTINGS = ["physics.ticks=12", "train.batch=14", "train.shard=3", "train.validate_every=10", "train.validate_instances=19", "train.checkpoint_every=5"]
-# A run of one process takes at least so many seconds, however fast the machine is: it must not be over when a signal comes.
+# A run of one process takes at least this number of seconds, however fast the machine is: it must not be over when a signal comes.
 LONG = 20
 # A test that hangs has failed.
 PATIENCE = 200
@@ -67,7 +67,7 @@ def numbers(text):
 
 
 def filled(arguments, folder):
-    """Arguments of a command that writes to a folder of its own."""
+    """Arguments of a command that writes to a separate folder."""
     return [str(folder) if word == "FOLDER" else word for word in arguments]
 
 

@@ -2,12 +2,12 @@
 
 Every fenced block has a language. Blocks marked `sh` are run by bash and stop at the first failure; those marked `python` run after them, all in one
 interpreter, so that a later one may use what an earlier one made; both in a temporary folder of the page, with the freshly built `cinoc` first on the PATH
-and Python being that of $CINOC_PYTHON. Blocks marked `rust` must be found, word for word, in an example, which is compiled and run. Blocks marked `text`
+and Python being that of $CINOC_PYTHON. Blocks marked `rust` must be found, word for word, in an example, which is compiled and run. Blocks marked `text` or `mermaid`
 are no code.
 
 Lines that install something are left out, since the build has been done. A comment before a block changes more:
 
-    <!-- not run in CI: WHY -->      it cannot be run here; WHY says what stands for it
+    <!-- not run in CI: WHY -->      it cannot be run here; WHY says what checks it instead
     <!-- in CI with: WORDS -->       WORDS are added to each `cinoc train` of the block, for a training of a few updates
 """
 import os
@@ -20,7 +20,7 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BLOCK = re.compile(r"(?:<!-- (not run in CI|in CI with)(?:: (.*?))? -->\s*)?^```(\w*)\n(.*?)^```$", re.S | re.M)
-LANGUAGES = ("sh", "python", "rust", "text")
+LANGUAGES = ("sh", "python", "rust", "text", "mermaid")
 INSTALLS = ("git clone", "cd cinoc", "cargo install", "cargo build", "pip install", "apt-get install")
 
 
@@ -40,9 +40,13 @@ def commands(block, words):
 
 
 def compiled():
-    """All Rust that a page may quote."""
+    """All Rust that a page may quote: examples, and the compiled examples of the documentation without hidden lines."""
     files = [*ROOT.glob("examples/*/*/*.rs"), *ROOT.glob("crates/*/examples/*.rs")]
-    return "\n".join(path.read_text() for path in files)
+    texts = [path.read_text() for path in files]
+    for path in ROOT.glob("crates/*/src/**/*.rs"):
+        lines = [line.strip()[3:].removeprefix(" ") for line in path.read_text().splitlines() if line.strip().startswith(("//!", "///"))]
+        texts.append("".join(line + "\n" for line in lines if not line.startswith("# ") or line.startswith("# #")))
+    return "\n".join(texts)
 
 
 def run(page):
@@ -55,7 +59,7 @@ def run(page):
                 sys.exit(f"{page}: a block is marked {language!r}; mark it {', '.join(LANGUAGES)}:\n{block}")
             if mark and not words:
                 sys.exit(f"{page}: a block is not run and does not say why: <!-- not run in CI: WHY -->\n{block}")
-            if mark == "not run in CI" or language == "text":
+            if mark == "not run in CI" or language in ("text", "mermaid"):
                 continue
             if language == "sh":
                 call(["bash", "-euxo", "pipefail", "-c", commands(block, words)], folder)

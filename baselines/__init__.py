@@ -1,1 +1,1 @@
-"""Reinforcement learning by the field's own libraries on our environments."""
+"""RL baselines: standard reinforcement-learning libraries on the environments of this project."""

@@ -29,24 +29,24 @@ METHODS: dict[str, Callable[..., Any]] = {
     "cinoc": own.cinoc,
 }
 ROOT = Path(__file__).resolve().parent.parent
+RUNS = ROOT / "runs" / "baselines"
 LIBRARIES = ("torch", "torchrl", "stable_baselines3", "cinoc")
 
 
 def main(words: list[str] | None = None) -> int:
-    """Runs what the command line asks for."""
+    """Runs the command line."""
     given = arguments(words)
     path = given.out / given.problem / f"{given.method}-{given.seed}.jsonl"
     if complete(path) and not given.again:
-        print(f"{path} is complete; --again makes it anew")
+        print(f"{path} is complete; --again makes it again")
         return 0
-    kept = ROOT / "runs" / "baselines" if given.out == ROOT / "results" / "baselines" else given.out
-    weights = kept / given.problem / f"{given.method}-{given.seed}"
+    weights = given.out / given.problem / f"{given.method}-{given.seed}"
     for old in weights.glob("*.pt"):
         old.unlink()
     torch.set_num_threads(1)
     torch.manual_seed(given.seed)
     np.random.seed(given.seed)
-    # Known to the libraries; nothing that a user could mend.
+    # Known warnings of the libraries, which users cannot fix.
     warnings.filterwarnings("ignore", category=UserWarning)
     changes = dict(map(setting, given.set))
     record = Record(path, weights, given.problem, 60 * given.minutes, given.every)
@@ -65,13 +65,13 @@ def main(words: list[str] | None = None) -> int:
             test(record, given, actor, load)
         record.write({"kind": "end", "wall": time.perf_counter() - began})
     except KeyboardInterrupt:
-        print(f"stopped; {path} holds what there was, and the same command begins anew")
+        print(f"stopped; {path} holds what there was, and the same command starts from the beginning")
         return 130
     return 0
 
 
 def test(record: Record, given: argparse.Namespace, actor: score.Actor, load: Callable[[Any], Any]) -> None:
-    """The last weights, then the best of the validation, on instances that nothing was chosen by."""
+    """Scores the last weights, then those with the best validation, on held-out test instances."""
     n, problem = TASKS[given.problem].instances, given.problem
 
     def line(weights: str, **others: Any) -> None:
@@ -83,7 +83,7 @@ def test(record: Record, given: argparse.Namespace, actor: score.Actor, load: Ca
         line(weights)
     line("best", fail=0.3)
     line("best", changes={"swarm.actuator_noise": TASKS[problem].noise[1]})
-    # A network for all agents at once knows no other number of them; what it sees does not come from their sensors.
+    # A network for all agents at once is tied to their number, and does not observe through their sensors.
     if actor.sees == "local":
         own = cinoc.make(problem).agents
         for agents in (own // 2, 2 * own, 4 * own):
@@ -92,7 +92,7 @@ def test(record: Record, given: argparse.Namespace, actor: score.Actor, load: Ca
 
 
 def setting(text: str) -> tuple[str, Any]:
-    """KEY=VALUE."""
+    """Parses KEY=VALUE."""
     key, _, value = text.partition("=")
     try:
         return key, int(value)
@@ -101,14 +101,14 @@ def setting(text: str) -> tuple[str, Any]:
 
 
 def arguments(words: list[str] | None) -> argparse.Namespace:
-    """What was asked for."""
+    """Parses the command line."""
     parser = argparse.ArgumentParser(prog="baselines/run", description="Trains one method on one problem with one seed.")
     parser.add_argument("method", choices=METHODS)
     parser.add_argument("problem", choices=TASKS)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--minutes", type=float, default=10.0, help="of computing time; scoring does not count")
     parser.add_argument("--every", type=float, default=30.0, help="seconds of computing time between two points of the curve")
-    parser.add_argument("--out", type=Path, default=ROOT / "results" / "baselines")
+    parser.add_argument("--out", type=Path, default=RUNS)
     parser.add_argument("--test-seed", type=int, default=score.TEST)
     parser.add_argument("--no-test", action="store_true", help="leave the test instances alone")
     parser.add_argument("--again", action="store_true", help="even if the file is complete")

@@ -1,4 +1,4 @@
-"""MAPPO of TorchRL: one actor for all agents, on what each sees; a critic that sees everything."""
+"""MAPPO of TorchRL: one actor shared by all agents, on local observations; a critic on the global state."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ WITH: dict[str, Any] = {
     "rate": 3e-4, "critic_rate": 1e-3, "max_grad_norm": 0.5, "std": 0.37,
 }
 OTHERS: dict[str, dict[str, Any]] = {"turbulence2d": {"rollout": 50, "minibatch": 400}}
-"""Where fields are large, and steps are few."""
+"""Settings for large fields, where steps are few."""
 KEYS = ("observation", "state", "action", "action_log_prob", "advantage", "value_target", "state_value")
 
 
@@ -55,7 +55,7 @@ def mappo(problem: str, seed: int, record: Record, kind: str = "mlp", **changes:
             advantage(data)
         rows = data.select(*KEYS).reshape(-1)
         gain = rows["advantage"]
-        # The team's advantage is that of each of its agents; the ratio of probabilities is each one's own.
+        # All agents share the advantage of the team; the ratio of probabilities is per agent.
         rows["advantage"] = ((gain - gain.mean()) / (gain.std() + 1e-8)).unsqueeze(-2).expand(-1, agents, 1)
         for group, rate in zip(adam.param_groups, (chosen["rate"], chosen["critic_rate"]), strict=True):
             group["lr"] = rate * max(1.0 - record.gone, 0.02)
@@ -77,7 +77,7 @@ def mappo(problem: str, seed: int, record: Record, kind: str = "mlp", **changes:
 
 
 class Spread(AddStateIndependentNormalScale):
-    """A learned standard deviation of each number of an action, the same for all agents and everywhere."""
+    """A learned, state-independent standard deviation of each action component, shared by all agents."""
 
     def __init__(self, acts: int, std: float) -> None:
         super().__init__(acts, scale_mapping="exp")

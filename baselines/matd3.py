@@ -1,4 +1,5 @@
-"""MATD3 put together from TorchRL's TD3 loss: one actor for all agents, on what each sees; twin critics that see everything."""
+"""MATD3 put together from TorchRL's TD3 loss: one actor shared by all agents, on local observations; twin critics on the
+global state."""
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ WITH: dict[str, Any] = {
     "noise": 0.1, "target_noise": 0.1, "target_clip": 0.05, "rate": 1e-4, "critic_rate": 5e-4, "max_grad_norm": 1.0,
 }
 OTHERS: dict[str, dict[str, Any]] = {"turbulence2d": {"buffer": 10_000, "batch": 128}}
-"""Where fields are large, and steps are few."""
+"""Settings for large fields, where steps are few."""
 
 
 def matd3(problem: str, seed: int, record: Record, kind: str = "mlp", **changes: Any) -> Any:
@@ -66,7 +67,7 @@ def matd3(problem: str, seed: int, record: Record, kind: str = "mlp", **changes:
 
 
 class Blind(nn.Module):
-    """An actor that does not look at the state. The loss hands critics only what it handed actors, so it has to be passed by them."""
+    """An actor that ignores the state. The loss gives critics only the inputs of actors, so the state has to pass through."""
 
     def __init__(self, net: nn.Module) -> None:
         super().__init__()

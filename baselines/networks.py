@@ -1,4 +1,4 @@
-"""Networks that every agent of a swarm shares, whatever their number."""
+"""Networks shared by all agents of a swarm of any size."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ HIDDEN = (256, 256)
 
 
 class DeepONet(nn.Module):
-    """The branch reads the window, the trunk where the agent is and what else it knows; their product goes to the head."""
+    """DeepONet: the branch reads the window, the trunk the position and other features; their product goes to the head."""
 
     def __init__(self, window: int, width: int, acts: int, features: int = 64) -> None:
         super().__init__()
@@ -27,11 +27,11 @@ class DeepONet(nn.Module):
 
 
 def actor(kind: str, batch: tasks.Batch) -> nn.Module:
-    """From what an agent sees, [..., width], to what it does, [..., k] within [-1, 1]; "mlp" or "deeponet"."""
+    """Actor from observations, [..., width], to actions, [..., k] within [-1, 1]; "mlp" or "deeponet"."""
     width, acts = batch.shape[-1], batch.action_shape[-1]
     hidden = tasks.TASKS[batch.problem.name].hidden
     net = DeepONet(tasks.window(batch), width, acts) if kind == "deeponet" else MLP(width, acts, num_cells=hidden, activation_class=nn.ReLU)
-    # Nearly nobody acts at first.
+    # Nearly zero control at first.
     last = [layer for layer in net.modules() if isinstance(layer, nn.Linear)][-1]
     nn.init.uniform_(last.weight, -1e-3, 1e-3)
     nn.init.zeros_(last.bias)
@@ -39,7 +39,7 @@ def actor(kind: str, batch: tasks.Batch) -> nn.Module:
 
 
 class Value(nn.Module):
-    """What everything there is to see, and all actions if given, are worth."""
+    """Critic: value of the global state, and of all actions if given."""
 
     def __init__(self, width: int) -> None:
         super().__init__()

@@ -34,5 +34,5 @@ def cinoc(problem: str, seed: int, record: Record, **changes: Any) -> Any:
 
 
 def shown(policy: Policy) -> Actor:
-    """A policy of ours as any other."""
+    """A trained policy with the interface of the baselines."""
     return Actor("local", policy, True, policy.reset)

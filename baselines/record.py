@@ -17,9 +17,11 @@ from .score import Actor
 
 
 class Record:
-    """A line now and then; scoring does not count as time."""
+    """Writes lines at intervals; scoring does not count as time."""
 
-    def __init__(self, path: Path, weights: Path, problem: str, seconds: float, every: float = 30.0, instances: int = 50) -> None:
+    def __init__(
+        self, path: Path, weights: Path, problem: str, seconds: float, every: float = 30.0, instances: int = 50
+    ) -> None:
         self.path, self.weights, self.problem, self.instances = path, weights, problem, instances
         self.seconds, self.every, self.next = seconds, every, 0.0
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -29,7 +31,7 @@ class Record:
         self._cpu, self._wall = time.process_time(), time.perf_counter()
 
     def begin(self) -> None:
-        """From now on time counts."""
+        """Starts the clock."""
         self._cpu, self._wall = time.process_time(), time.perf_counter()
 
     @property
@@ -39,30 +41,30 @@ class Record:
 
     @property
     def gone(self) -> float:
-        """Share of the budget that is spent."""
+        """Spent share of the budget."""
         return min(self.cpu / self.seconds, 1.0)
 
     @contextmanager
     def paused(self) -> Any:
-        """What is done in here costs nothing."""
+        """Context whose time does not count."""
         cpu, wall = time.process_time(), time.perf_counter()
         yield
         self._cpu += time.process_time() - cpu
         self._wall += time.perf_counter() - wall
 
     def due(self) -> bool:
-        """Whether it is time for a line."""
+        """True if a line is due."""
         return self.cpu >= self.next
 
     def curve(self, steps: int, actor: Actor, save: Callable[[], Any]) -> None:
-        """A line of the curve, if it is time; `save` gives what is kept of the best."""
+        """Writes a line of the curve if it is due; `save` returns the weights to keep if they are the best."""
         if self.due():
             self.point(steps, actor, save)
             # Closer together at first, where most is learned.
             self.next = self.cpu + min(self.every, max(5.0, self.cpu))
 
     def point(self, steps: int, actor: Actor, save: Callable[[], Any]) -> None:
-        """A line of the curve."""
+        """Writes a line of the curve."""
         line: dict[str, Any] = {"cpu": self.cpu, "wall": time.perf_counter() - self._wall, "steps": steps}
         self.steps = steps
         with self.paused():
@@ -73,14 +75,14 @@ class Record:
                 torch.save(save(), self.weights / "best.pt")
 
     def write(self, line: dict[str, Any]) -> None:
-        """A line, whole and at once."""
+        """Writes a line atomically."""
         self.file.write(json.dumps(plain(line)) + "\n")
         self.file.flush()
         print(json.dumps(plain(line)), flush=True)
 
 
 def plain(value: Any) -> Any:
-    """As JSON writes it: six digits, and a word for what is not finite."""
+    """Value for JSON: six digits, and a word if it is not finite."""
     if isinstance(value, dict):
         return {key: plain(part) for key, part in value.items()}
     if isinstance(value, (list, tuple)):
@@ -103,6 +105,22 @@ def read(path: Path) -> list[dict[str, Any]]:
 
 
 def complete(path: Path) -> bool:
-    """Whether a run came to its end."""
+    """True if a run is complete."""
     lines = read(path)
     return bool(lines) and lines[-1].get("kind") == "end"
+
+
+CURVE = ("cpu", "wall", "steps", "score", "ratio", "effort")
+
+
+def folded(path: Path) -> dict[str, Any] | None:
+    """A complete file as one line of results/baselines.jsonl; none if the run is not complete."""
+    if not complete(path):
+        return None
+    head, *lines = read(path)
+    rest = {key: value for key, value in head.items() if key != "kind"}
+    of = lambda kind: [
+        {key: value for key, value in line.items() if key != "kind"} for line in lines if line.get("kind") == kind
+    ]  # noqa: E731
+    curve = {key: [line[key] for line in lines if "cpu" in line] for key in CURVE}
+    return {"run": f"{head['problem']}/{path.stem}", **rest, "curve": curve, "test": of("test"), "end": of("end")[0]}

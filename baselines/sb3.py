@@ -1,4 +1,4 @@
-"""PPO and TD3 of Stable-Baselines3: one network sees everything and drives all agents."""
+"""PPO and TD3 of Stable-Baselines3: one network observes the global state and controls all agents."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ TD3_WITH: dict[str, Any] = {
 OTHERS: dict[str, dict[str, dict[str, Any]]] = {
     "turbulence2d": {"ppo": {"n_steps": 50, "batch_size": 400}, "td3": {"buffer_size": 20_000, "batch_size": 128}},
 }
-"""Where fields are large, and steps are few."""
+"""Settings for large fields, where steps are few."""
 
 
 class Global(VecEnvWrapper):
@@ -58,14 +58,14 @@ class Global(VecEnvWrapper):
 
 
 class Curve(BaseCallback):
-    """Writes the curve and stops when the time is over."""
+    """Writes the curve and stops at the end of the time budget."""
 
     def __init__(self, record: Record) -> None:
         super().__init__()
         self.record = record
 
     def actor(self) -> Actor:
-        """The policy as it is, without noise."""
+        """The current policy, without noise."""
         return Actor("global", lambda seen: self.model.predict(seen, deterministic=True)[0])
 
     def _on_training_start(self) -> None:
@@ -83,7 +83,7 @@ def ppo(problem: str, seed: int, record: Record, **changes: Any) -> Any:
     chosen = PPO_WITH | OTHERS.get(problem, {}).get("ppo", {}) | changes
     rate, spread = chosen.pop("rate"), chosen.pop("log_std_init")
     envs = Global(problem, chosen.pop("envs"), seed)
-    # Smaller as time goes by.
+    # Decreases with time.
     model = PPO(
         "MlpPolicy", envs, learning_rate=lambda _: rate * max(1.0 - record.gone, 0.02), policy_kwargs=COMMON | {"log_std_init": spread},
         seed=seed, device="cpu", **chosen,
@@ -106,7 +106,7 @@ def td3(problem: str, seed: int, record: Record, **changes: Any) -> Any:
 
 
 def learn(model: Any, record: Record) -> tuple[int, Actor, Any, Any]:
-    """Until the time is over; steps, the policy, its weights, and a way to set them."""
+    """Trains until the time is over; returns steps, the policy, its weights, and a setter for them."""
     curve = Curve(record)
     model.learn(10**12, callback=curve)
     return model.num_timesteps, curve.actor(), model.policy.state_dict, model.policy.load_state_dict

@@ -21,28 +21,28 @@ VALIDATION, TEST = 1000, 5000
 
 @dataclass
 class Actor:
-    """A deterministic policy: what it sees, "local", "global" or nothing, and what it does then, within [-1, 1]."""
+    """A deterministic policy: its observation, "local", "global" or none, and its action within [-1, 1]."""
 
     sees: str
     act: Callable[[Array], Array]
     plain: bool = False
-    """Whether it is shown what our own settings show, without those of the task."""
+    """True if it observes with the default settings, without those of the task."""
     begin: Callable[[], None] = lambda: None
-    """Before every episode."""
+    """Called before every episode."""
 
 
 @dataclass
 class Scores:
-    """Of each instance; infinite where it diverged."""
+    """Score of each instance; infinite where it diverged."""
 
     scores: Array
     efforts: Array
     seconds: float
-    """Of computing time, per decision and agent."""
+    """Computing time in seconds, per decision and agent."""
 
     @property
     def diverged(self) -> int:
-        """How many."""
+        """Number of instances."""
         return int(np.isinf(self.scores).sum())
 
 
@@ -55,7 +55,7 @@ def _batch(problem: str, instances: int, agents: int | None, plain: bool, change
 def scores(
     problem: str, actor: Actor, instances: int, seed: int, agents: int | None = None, fail: float = 0.0, changes: dict[str, Any] | None = None
 ) -> Scores:
-    """Of instances 0, 1, … of a seed of the test stream. `fail`: this share of the agents dies halfway."""
+    """Scores of instances 0, 1, … of a seed of the test stream. `fail`: share of the agents that fail halfway."""
     batch = _batch(problem, instances, agents, actor.plain, tuple((changes or {}).items()))
     batch.seed([seed] * instances, np.random.default_rng, index=np.arange(instances))
     batch.reset()
@@ -81,7 +81,7 @@ def scores(
 
 
 def _kill(batch: Batch, share: float, seed: int) -> None:
-    """As many agents in each instance, others in each."""
+    """Draws failing agents: equally many in each instance, different ones in each."""
     dead = round(share * batch.agents)
     for i in range(batch.instances):
         for agent in np.random.default_rng([seed, i]).choice(batch.agents, dead, replace=False):
@@ -93,7 +93,7 @@ IDLE = Actor("", lambda seen: seen)
 
 @cache
 def uncontrolled(problem: str, instances: int, seed: int) -> tuple[float, ...]:
-    """Scores of the same instances left alone."""
+    """Scores of the same instances, uncontrolled."""
     return tuple(scores(problem, IDLE, instances, seed).scores)
 
 

@@ -1,4 +1,4 @@
-"""What is asked of every method: problems, rewards, units."""
+"""Tasks of all methods: problems, rewards, units."""
 
 from __future__ import annotations
 
@@ -20,55 +20,53 @@ TRACKING |= {"cost.final_log": 0.0, "cost.final_root": 0.0}
 
 @dataclass(frozen=True)
 class Task:
-    """One problem as all methods are given it. The reward of a tick is minus the weighted terms of `cost`."""
+    """One problem, equal for all methods. The reward of a tick is minus the weighted terms of `cost`."""
 
     cost: dict[str, float]
     unit: float
-    """Factor on the reward, so that a tick left alone costs about 0.1."""
+    """Factor on the reward, so that an uncontrolled tick costs about 0.1."""
     field: float
     """The field of a global observation is divided by this, about its size."""
-    published: float
-    """The paper's ratio of its score to the uncontrolled one."""
     noise: tuple[float, float]
-    """Of sensors and actuators in the test: a hundredth of the field's size and of the largest push, as in experiments/test."""
+    """Noise of sensors and actuators in the test: a hundredth of the field's size and of the largest push, as in experiments/final_test.py."""
     instances: int = 200
-    """Of the test."""
+    """Number of test instances."""
     seeds: tuple[int, ...] = (0, 1, 2)
     local: tuple[tuple[str, Any], ...] = ()
-    """Settings of what agents see, besides our own."""
+    """Settings of observations, besides the default ones."""
     hidden: tuple[int, ...] = (256, 256)
-    """Layers of an MLP that agents share."""
+    """Layers of an MLP shared by all agents."""
 
 
 POSITION = (("observe.position", True),)
 TASKS = {
-    "heat1d": Task(TRACKING, 0.01, 1.0, 7.4e-4, (0.01, 0.4)),
-    "fkpp1d": Task(TRACKING, 0.04, 0.5, 4.5e-4, (0.01, 0.4)),
-    "ks1d": Task({"cost.track": 0.1, "cost.effort": 1e-5, "cost.last": 0.0, "cost.last_log": 0.0}, 0.7, 1.3, 0.090, (0.013, 0.01), 50, local=POSITION),
+    "heat1d": Task(TRACKING, 0.01, 1.0, (0.01, 0.4)),
+    "fkpp1d": Task(TRACKING, 0.04, 0.5, (0.01, 0.4)),
+    "ks1d": Task({"cost.track": 0.1, "cost.effort": 1e-5, "cost.last": 0.0, "cost.last_log": 0.0}, 0.7, 1.3, (0.013, 0.01), 50, local=POSITION),
     "turbulence2d": Task(
-        {"cost.track": 0.01, "cost.effort": 1e-7, "cost.last": 0.0, "cost.last_log": 0.0}, 0.15, 10.0, 0.064, (0.07, 0.75), 50, (0,), POSITION, (64, 64)
+        {"cost.track": 0.01, "cost.effort": 1e-7, "cost.last": 0.0, "cost.last_log": 0.0}, 0.15, 10.0, (0.07, 0.75), 50, (0,), POSITION, (64, 64)
     ),
 }
 CRASH = -10.0
-"""Reward, in units, of a step after which numbers are no longer finite, and the least of any step: a hundred ticks left alone."""
+"""Reward, in units, of a step after which numbers are no longer finite, and the least of any step: a hundred uncontrolled ticks."""
 
 
 def batch(problem: str, instances: int, **arguments: Any) -> Batch:
-    """Episodes of a problem side by side, with the settings of its task."""
+    """Parallel episodes of a problem, with the settings of its task."""
     own = settings(problem)
     own["set"] |= arguments.pop("set", {})
     return Batch(problem, instances, **own, **arguments)
 
 
 def settings(problem: str) -> dict[str, Any]:
-    """Arguments of any environment of ours that make it the task."""
+    """Arguments that turn an environment into the task."""
     task = TASKS[problem]
     return {"set": task.cost | dict(task.local), "diverged_reward": CRASH / scale(problem)}
 
 
 @cache
 def scale(problem: str) -> float:
-    """From the engine's rewards, which add up to a mean over ticks, to those of the task."""
+    """Converts the engine's rewards, which sum to a mean over ticks, to those of the task."""
     return cinoc.make(problem).ticks * TASKS[problem].unit
 
 
@@ -81,16 +79,16 @@ def see(seen: Array, made: Batch, problem: str) -> Array:
 
 
 def width(made: Batch) -> int:
-    """Of `see`."""
+    """Width of `see`."""
     return int(np.prod(made.problem.nodes)) * (1 + made.problem.has_target) + made.agents * made.problem.dimensions
 
 
 def state(made: Batch, problem: str) -> Array:
-    """Everything there is to see now, [instances, width]."""
+    """Global observations, [instances, width]."""
     return see(made.observe_global(), made, problem)
 
 
 def window(made: Batch) -> int:
-    """How many of the numbers that an agent sees are of the field around it; those of its position come behind them."""
+    """Number of observation components of the field around an agent; those of its position follow."""
     points, axes = made.problem.settings["observe"]["points"], made.problem.dimensions
     return int(points**axes * (1 + axes))

@@ -1,4 +1,4 @@
-"""Our environment for TorchRL: what each agent sees, and everything there is to see for critics."""
+"""Environment for TorchRL: local observations for actors, and the global state for critics."""
 
 from __future__ import annotations
 

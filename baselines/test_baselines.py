@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import cinoc  # noqa: E402
 
 from baselines import main, networks, own, sb3, score, tasks, team  # noqa: E402
-from baselines.record import complete, plain, read  # noqa: E402
+from baselines.record import complete, folded, plain, read  # noqa: E402
 
 PROBLEM = "heat1d"
 SMALL = {
@@ -32,7 +32,7 @@ SMALL = {
 
 
 def run(method: str, folder: Path, *more: str) -> int:
-    """A second of a method."""
+    """Trains a method for a second."""
     sets = [word for change in SMALL[method.removesuffix("-deeponet")] for word in ("--set", change)]
     return main.main([method, PROBLEM, "--minutes", "0.03", "--every", "1", "--no-test", "--out", str(folder), *sets, *more])
 
@@ -47,8 +47,10 @@ def test_a_method_updates_and_is_recorded(method: str, tmp_path: Path, monkeypat
     assert set(curve[0]) == {"cpu", "wall", "steps", "score", "ratio", "effort"}
     assert curve[-1]["steps"] > curve[0]["steps"] == 0 and curve[-1]["score"] != curve[0]["score"]
     assert {weights.name for weights in (tmp_path / PROBLEM / f"{method}-0").iterdir()} == {"best.pt", "last.pt"}
+    line = folded(path)
+    assert line is not None and line["run"] == f"{PROBLEM}/{method}-0" and line["curve"]["steps"] == [point["steps"] for point in curve]
     before = path.read_text()
-    assert run(method, tmp_path) == 0 and path.read_text() == before, "a complete run is left alone"
+    assert run(method, tmp_path) == 0 and path.read_text() == before, "a complete run is not changed"
 
 
 def test_scores_are_those_of_cinoc() -> None:
@@ -75,7 +77,7 @@ def test_the_reward_is_the_table(problem: str) -> None:
     seen, rewards, _, _ = env.step(np.zeros((1, *env.action_space.shape), np.float32))
     batch = env.venv.batch
     error = np.square(batch.fields() - batch.targets()).mean()
-    # Nobody acts, is at a wall, or near another.
+    # Zero control; no agent is at a wall or near another.
     assert np.isclose(rewards[0], -task.unit * task.cost["cost.track"] * error, rtol=1e-4)
     assert np.allclose(seen, tasks.state(batch, problem))
 
@@ -98,7 +100,7 @@ def test_time_limits_are_bootstrapped_from_the_last_state() -> None:
     with torch.no_grad():
         after = value(data["next"].select("state").clone())["state_value"]
         GAE(gamma=gamma, lmbda=0.95, value_network=value)(data)
-        # Without a trace from the next episode, one step is all there is.
+        # Without a trace from the next episode, there is one step only.
         wanted = data["next", "reward"][:, end] + gamma * after[:, end]
         assert torch.allclose(data["value_target"][:, end], wanted, atol=1e-5)
         data["next", "state_value"] = after

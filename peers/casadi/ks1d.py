@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
-"""The best actions of small ks1d episodes by CasADi and IPOPT, compared with what `cinoc optimum` found from the same starts.
+"""The best actions of small ks1d episodes by CasADi and IPOPT, compared with those of `cinoc optimum` from the same initial fields.
 
     cinoc optimum ks1d --for cost --instances 2 --set physics.nodes=64 --set physics.ticks=40 --tolerance 1e-5 --actions -o FILE.jsonl
     python3 peers/casadi/ks1d.py FILE.jsonl            (needs numpy and casadi: pip install casadi)
 
-The same discretisation (Crank–Nicolson for the linear part, Euler for the rest, 2/3 rule), written here as matrices on the nodes; all fields and
-pushes are unknowns, the equation is a constraint (direct multiple shooting), Hessians are exact. One JSON line per instance.
+The same discretisation (Crank–Nicolson for the linear part, Euler for the rest, 2/3 rule), as matrices on the nodes; all fields and pushes are unknowns, the equation is a constraint (direct multiple shooting), Hessians are exact. One JSON line per instance.
 """
 import json
 import sys
@@ -35,7 +34,7 @@ def matrices(n, length, dt):
 
 
 def bumps(places, n, length, sigma):
-    """The force of a push of size one of each agent, [n, agents]."""
+    """Forces of unit pushes of each agent, [n, agents]."""
     d = np.arange(n)[:, None] * length / n - np.asarray(places)[None, :]
     d -= length * np.round(d / length)
     return np.exp(-(d**2) / (2 * sigma**2))
@@ -65,7 +64,7 @@ class Case:
         return float(self.value(self.rollout(start, pushes), pushes, np.mean, np.square))
 
     def solve(self, start, guess):
-        """From pushes to begin with: the lowest cost, its pushes, IPOPT's iterations and word."""
+        """From an initial guess of pushes: the lowest cost, its pushes, IPOPT's iterations and status."""
         agents, limit = self.b.shape[1], self.swarm["u_limit"]
         z = [ca.MX.sym("z", self.n) for _ in range(self.ticks)]
         u = [ca.MX.sym("u", agents) for _ in range(self.ticks)]
@@ -99,7 +98,7 @@ def main(path):
             since = time.time()
             value, pushes, iterations, word = case.solve(row["start"], guess)
             seconds = time.time() - since
-            # Constraints hold to a tolerance only; what counts is what the pushes do.
+            # Constraints hold to a tolerance only: the cost is that of replayed pushes.
             value = case.replay(row["start"], np.clip(pushes, -case.swarm["u_limit"], case.swarm["u_limit"]))
             if best is None or value < best["ipopt"]:
                 best = {"ipopt": value, "ipopt_from": name, "ipopt_iterations": iterations, "ipopt_seconds": round(seconds, 2), "ipopt_says": word}

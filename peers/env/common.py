@@ -1,4 +1,4 @@
-"""What the contestants of compare_env share: arguments, actions, and how they are timed."""
+"""Shared by the contestants of compare_env: arguments, actions, and timing."""
 import argparse
 import json
 import time
@@ -7,7 +7,7 @@ import numpy as np
 
 SETS = 16  # sets of actions, used in turn
 COMPARED = 5  # steps whose rewards are printed, so that contestants can be seen to compute the same
-PATIENCE = 3.0  # episodes are measured whole if one takes at most so many times the seconds asked for
+PATIENCE = 3.0  # episodes are measured whole if one takes at most this multiple of the requested seconds
 
 
 def arguments(about):
@@ -21,7 +21,7 @@ def arguments(about):
 
 
 def scattered(count):
-    """Numbers in [-1, 1) that look random and are the same in every language (crates/cinoc/examples/env_steps.rs has them too)."""
+    """Pseudo-random numbers in [-1, 1), the same in every language (see crates/cinoc/examples/env_steps.rs)."""
     x = (np.arange(count, dtype=np.uint32) + np.uint32(1)) * np.uint32(0x9E3779B9)
     x = (x ^ (x >> 16)) * np.uint32(0x85EBCA6B)
     x = (x ^ (x >> 13)) * np.uint32(0xC2B2AE35)
@@ -35,9 +35,9 @@ def actions(*shape):
 
 
 def measure(begin, step, ticks, calls, seconds):
-    """Times `step()`, which gives the mean reward on request. `begin()` starts all episodes anew; an episode takes `calls` calls of
-    `step`, `ticks` of which are steps of the environments. Whole episodes are timed where one takes at most PATIENCE times `seconds`,
-    so that what their ends and beginnings cost is counted; else as many steps as fit, at least three, and no end is among them."""
+    """Times `step()`, which returns the mean reward. `begin()` restarts all episodes; an episode takes `calls` calls of
+    `step`, `ticks` of which are steps of the environments. Whole episodes, with their resets, are timed where one takes
+    at most PATIENCE times `seconds`; otherwise the steps that fit, at least three, without a reset."""
     begin()
     rewards, times = [], []
     for _ in range(COMPARED):

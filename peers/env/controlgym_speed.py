@@ -6,7 +6,7 @@
              by default it would make 100 of 0.005 per tick of 0.5.
 
 All else is as it comes: 10 sensors with noise, a quadratic cost, double precision. It has no vector environment: several are stepped one
-after the other in a loop, the least that can be done, and begun anew when they are over. Each step draws process noise even where its
+after the other in a loop, the simplest way, and reset when they are over. Each step draws process noise even where its
 variance is zero, by a decomposition of the covariance matrix, which takes most of the time: --quiet replaces the draws by zeros.
 """
 import sys
@@ -30,7 +30,7 @@ NEAREST = {
 
 
 class Quiet:
-    """A random generator without normal numbers."""
+    """A random generator whose normal draws are their mean."""
 
     def __init__(self, generator):
         self.uniform = generator.uniform

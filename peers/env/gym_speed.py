@@ -1,9 +1,9 @@
 """Environments of this project through Gymnasium, timed; prints one JSON line.
 
 A step is everything a user of Gymnasium gets: an action within [-1, 1] in; observation (a new array), reward, terminated, truncated and
-info out; episodes that are over begin anew, with fields drawn anew.
+info out; finished episodes restart with newly drawn fields.
 """
-import cinoc  # noqa: F401  (makes the environments known)
+import cinoc  # noqa: F401  (registers the environments)
 import gymnasium
 import numpy as np
 
@@ -11,7 +11,7 @@ import common
 
 
 def vector(a, settings):
-    """`gymnasium.make_vec`: all environments at a time, begun anew by the call after their last tick."""
+    """`gymnasium.make_vec`: all environments at a time, reset by the call after their last tick."""
     envs = gymnasium.make_vec(f"cinoc/{a.problem}-v0", num_envs=a.envs, vectorization_mode="vector_entry_point", **settings)
     acts = common.actions(*envs.action_space.shape)
     made = 0
@@ -26,7 +26,7 @@ def vector(a, settings):
 
 
 def single(a, settings):
-    """`gymnasium.make`: one environment; whoever steps it begins anew."""
+    """`gymnasium.make`: one environment, reset by the caller."""
     env = gymnasium.make(f"cinoc/{a.problem}-v0", **settings)
     acts = common.actions(*env.action_space.shape)
     made, over = 0, False
@@ -49,7 +49,7 @@ def main():
     ap.add_argument("--single", action="store_true", help="gymnasium.make instead of make_vec; one environment")
     ap.add_argument("--write", metavar="FILE", help="write starts and targets for other contestants instead")
     a = ap.parse_args()
-    # Chaotic problems: all seeds share the free runs of seed 0.
+    # Chaotic problems: all seeds share the uncontrolled runs of seed 0.
     settings = {"preset": "paper", "pool": 0, "threads": a.threads}
     batch, begin, step = single(a, settings) if a.single else vector(a, settings)
     if a.write:

@@ -1,7 +1,7 @@
 """The JAX peer, stepped from Python as environments are; prints one JSON line.
 
-One compiled call steps all environments: actions cut and scaled, force, PDE, motion, stage cost, whether the episode is over, and what
-agents see after it: the same numbers as from ours with the preset "paper". Results are NumPy arrays, as reinforcement learning wants them.
+One compiled call steps all environments: actions clipped and scaled, force, PDE, motion, stage cost, end of the episode, and the
+observations after it: the same numbers as ours with the preset "paper". Results are NumPy arrays, as RL libraries expect.
 """
 import pathlib
 import sys
@@ -17,7 +17,7 @@ import problems  # noqa: E402
 
 
 class Stepping:
-    """n environments. Those that are over begin anew at the next call, from one of the given starts."""
+    """n environments. Finished ones restart at the next call, from one of the given starts."""
 
     def __init__(self, problem, start, target):
         self.problem, self.n = problem, len(start)
@@ -37,14 +37,14 @@ class Stepping:
         return self.start[pick], self.target[pick], places, jnp.zeros((n, p.m, p.action_dim), p.dtype), jnp.zeros(n, jnp.int32)
 
     def begin_marked(self, state, marked, turn):
-        """The same states, but new ones where marked."""
+        """The states, with new ones where marked."""
         choose = lambda new, old: jnp.where(marked.reshape(-1, *[1] * (old.ndim - 1)), new, old)
         return jax.tree.map(choose, self.fresh(turn), state)
 
     def look(self, state):
-        """Of one environment [m, width]: what agents see, features of their places, strength."""
+        """Observations of one environment, [m, width]: window, features of positions, strength."""
         p, (z, target, xi, *_) = self.problem, state
-        # Places that never change are a constant of the compiled function, so that what follows from them is not computed again.
+        # Fixed positions are a constant of the compiled function, so that values derived from them are computed once.
         xi = xi if p.mobile else p.start()
         parts = [p.observe(z, target, xi).reshape(p.m, -1), p.trunk_features(z, target, xi), jnp.ones((p.m, 1), p.dtype)]
         return jnp.concatenate(parts, -1)
@@ -56,7 +56,7 @@ class Stepping:
         action = action if p.cap is None else p.cap(action)
         z, moved = p.tick(z, xi if p.mobile else p.start(), action)
         terms = p.cost_terms(z[None], moved[None], action[None], z, target)
-        if "accel" in terms:  # of this tick and the one before; there is none before the first
+        if "accel" in terms:  # between this tick and the one before; none at the first
             change = jnp.mean(jnp.sum((action - last)[:, 1:] ** 2, -1))
             terms["accel"] = jnp.where(tick > 0, change * (p.horizon / (p.horizon - 1)), 0)
         cost = sum(p.weights[k] * terms[k] for k in terms) / p.horizon
@@ -65,12 +65,12 @@ class Stepping:
         return state, self.look(state), -cost, wild, (tick + 1 == p.horizon) & ~wild
 
     def begin(self):
-        """All episodes anew."""
+        """Restart all episodes."""
         self.state, self.over = self.fresh(0), np.zeros(self.n, bool)
         return np.asarray(self.look_all(self.state))
 
     def step(self):
-        """What a vector environment of Gymnasium does."""
+        """A step as in a vector environment of Gymnasium."""
         before = self.over
         self.state, *out = self.step_all(self.state, self.acts[self.made % common.SETS])
         seen, rewards, terminated, truncated = out

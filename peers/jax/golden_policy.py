@@ -17,7 +17,7 @@ WIDTHS, END, TRUNK, HEAD = (4, 6), 8, 8, 10
 
 
 def group(key, **settings):
-    """Raw actions for random parameters (values that float32 holds exactly), and what a random cotangent pulls back to."""
+    """Raw actions for random parameters (values that float32 holds exactly), and the pullback of a random cotangent."""
     policy = core.Policy("cnn", WIDTHS, head=HEAD, out=END, **settings)
     network = SimpleNamespace(policy=policy, saturate=lambda raw: raw)
     (hx, hy, c), (a, b) = IMAGE, WIDTHS

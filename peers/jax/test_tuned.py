@@ -1,4 +1,4 @@
-"""The tuned peer against the engine, in float64: settings, places, closed loops, gradients, whole updates. Run: python -m pytest test_tuned.py
+"""The tuned peer against the engine, in float64: settings, positions, closed loops, gradients, whole updates. Run: python -m pytest test_tuned.py
 
 Needs the Python package of the project (`pip install .` at its root). Every problem compiles for half a minute.
 """
@@ -16,13 +16,13 @@ from tuned import problem, rollout, shards
 cinoc = pytest.importorskip("cinoc")
 ENGINE = cinoc.problem.engine("float64")
 TICKS = 30
-# Short free runs, where states come from one; the rest is as trained.
+# Short uncontrolled runs, where states come from one; the rest is as trained.
 SHORT = {"ks1d": {"data.settle": 20.0, "data.apart": 5.0, "data.train_states": 4}, "ks2d": {"data.settle": 2.0, "data.apart": 1.0, "data.train_states": 4},
          "turbulence2d": {"data.settle": 0.2, "data.train_states": 4}}
 
 
 def relative(a, b):
-    """Largest difference, in parts of the largest number."""
+    """Largest difference, relative to the largest number."""
     return float(np.abs(np.asarray(a) - b).max() / np.abs(b).max())
 
 
@@ -35,7 +35,7 @@ def test_settings(name):
 
 @pytest.mark.parametrize("name", problems.NAMES)
 def test_places(name):
-    """Agents start where the engine's do, whatever their number."""
+    """Initial positions equal those of the engine, for any number of agents."""
     ours, p = cinoc.make(name, dtype="float64"), problem.make(name, jnp.float64)
     for m in (1, 2, 5, 7, 12, 16, 39, 90):
         np.testing.assert_allclose(p.start(m), ours.places(m), atol=1e-13)
@@ -43,7 +43,8 @@ def test_places(name):
 
 @pytest.mark.parametrize("name", problems.NAMES)
 def test_closed_loop(name):
-    """Fields, places, actions, cost and its gradient by all weights of the shipped model, with places off the lattice and agents that die."""
+    """Fields, positions, actions, cost and its gradient with respect to all weights of the shipped model, off the lattice
+    and with failing agents."""
     policy = cinoc.load(name, "float64").change({"physics.ticks": TICKS})
     ours, p, rng = policy.problem, problem.make(name, jnp.float64), np.random.default_rng(1)
     batch = 1 if name == "turbulence2d" else 2  # there a batch shares its substeps, and the engine's does not
@@ -77,7 +78,8 @@ def test_closed_loop(name):
 
 @pytest.mark.parametrize("name", problems.NAMES)
 def test_update(name):
-    """The first update of a training, as trained but for its length: numbers of agents, strengths, deaths, decisions that hold, shards, clip, Adam."""
+    """The first update of a training, as trained but for its length: numbers of agents, strengths, failures,
+    repeated actions, shards, clip, Adam."""
     small = {"physics.ticks": 12, "train.ticks": 0, "train.batch": 4, "train.shard": 2, **SHORT.get(name, {})}
     training = ENGINE.Training(name, "tuned", cinoc.problem.overlay(small), seed=3, threads=1)
     ours = cinoc.make(name, set=small, dtype="float64")

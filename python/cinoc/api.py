@@ -1,4 +1,4 @@
-"""What one calls first: list, train, evaluate."""
+"""The first functions to call: list, train, evaluate."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from numpy.typing import DTypeLike
 
 from cinoc import _native, fields
 from cinoc.policy import Policy, as_policy
-from cinoc.problem import Problem, engine, overlay, settings_file, whole
+from cinoc.problem import Problem, engine, overlay, whole
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
 def list() -> pd.DataFrame:
-    """The problems: name, what it is about, and whether a trained model comes with the package."""
+    """The problems: name, a line about each, and whether a trained model is shipped."""
     import pandas as pd
 
     models = _native.models()
@@ -28,7 +28,7 @@ def list() -> pd.DataFrame:
 
 
 class Trained(NamedTuple):
-    """What training gives: `policy, history = cinoc.train("heat1d")`."""
+    """Result of training: `policy, history = cinoc.train("heat1d")`."""
 
     policy: Policy
     history: pd.DataFrame
@@ -48,36 +48,37 @@ def train(
     threads: int = 0,
     dtype: DTypeLike = "float32",
 ) -> Trained:
-    """Trains a policy. Gives the one that did best on validation, and a row of numbers per update of this call.
+    """Trains a policy. Returns the one with the best validation score, and a row of numbers per update of this call.
 
-    `out`: a run folder, as of `cinoc train --out`: checkpoints, models, metrics. With it Ctrl-C saves before it stops, and `resume=True` goes on to
-    the same bits. Without it everything is in memory only. `updates`: how many, instead of the recipe's.
-    `seed`: 0 unless told otherwise, and the run's own with `resume`. `threads`: 0 takes every core.
+    `out`: a run folder, as of `cinoc train --out`: checkpoints, models, metrics. With it Ctrl-C saves before it stops, and `resume=True`
+    continues to the same bits. Without it everything is in memory only. `updates`: their number, instead of the recipe's.
+    `seed`: 0 unless given; a resumed run keeps its seed. `threads`: 0 takes every core.
     """
-    if isinstance(problem, Problem):
-        with settings_file(problem.config) as path:
-            return train(
-                path, agents=agents, set=set, updates=updates, seed=seed, out=out, resume=resume, progress=progress, threads=threads, dtype=problem.dtype
-            )
     chosen = overlay(set, swarm__agents=agents, train__updates=updates)
     where = None if out is None else str(out)
     seed = None if seed is None else whole("seed", seed)
-    run = engine(dtype).Training(str(problem), preset, chosen, seed, where, resume, whole("threads", threads))
+    threads = whole("threads", threads)
+    if isinstance(problem, Problem):
+        run = engine(problem.dtype).Training.from_text(problem.config, chosen, seed, where, resume, threads)
+    else:
+        run = engine(dtype).Training(problem, preset, chosen, seed, where, resume, threads)
     for notice in run.notices:
         warnings.warn(notice, stacklevel=2)
     rows: Any = []
     bar = _bar(run, progress)
     try:
         while not run.finished:
+            if run.validation:
+                bar.set_postfix_str(f"{_state(rows)}validating on {run.validation} instances")
             rows.append(run.step())
-            bar.set_postfix(cost=f"{rows[-1]['cost']:.3g}", refresh=False)
+            bar.set_postfix_str(_state(rows).rstrip(", "), refresh=False)
             bar.update()
     except KeyboardInterrupt:
         if where is None:
             raise KeyboardInterrupt(f"stopped after update {run.update} of {run.updates}; nothing is kept, as no folder was given (out=…)") from None
         run.save()
         raise KeyboardInterrupt(
-            f"stopped after update {run.update} of {run.updates} and saved in {where}; the same call with resume=True goes on"
+            f"stopped after update {run.update} of {run.updates} and saved in {where}; the same call with resume=True continues"
         ) from None
     finally:
         bar.close()
@@ -86,6 +87,15 @@ def train(
     import pandas as pd
 
     return Trained(Policy(run.policy()), pd.DataFrame(rows).set_index("update") if rows else pd.DataFrame())
+
+
+def _state(rows: Any) -> str:
+    """Cost and validation score, for the bar."""
+    if not rows:
+        return ""
+    scores = [row["validation"] for row in rows if np.isfinite(row["validation"])]
+    validation = f", validation={scores[-1]:.3g}" if scores else ""
+    return f"cost={rows[-1]['cost']:.3g}{validation}, "
 
 
 def _bar(run: Any, progress: bool) -> Any:
@@ -107,10 +117,10 @@ def evaluate(
     target: fields.Field | None = None,
     threads: int = 0,
 ) -> pd.DataFrame:
-    """Scores on held-out instances, a row per number of agents, beside those of the same instances left alone.
+    """Scores on test instances, a row per number of agents, beside the uncontrolled scores of the same instances.
 
-    `fail`: share of the agents that die, at the share `fail_at` of the ticks up to the score. `start`, `target`: fields of one's own, one after
-    the other. `ratio` is the mean score over the mean uncontrolled score, between `ratio_low` and `ratio_high` by bootstrap. The score of every
+    `fail`: share of the agents that fail, at the share `fail_at` of the ticks up to the score. `start`, `target`: given fields, taken in
+    turn. `ratio` is the mean score over the mean uncontrolled score, between `ratio_low` and `ratio_high` by bootstrap. The score of every
     instance is in `.attrs["scores"]` and `.attrs["uncontrolled"]`, by number of agents.
     """
     import pandas as pd

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any
@@ -30,20 +31,21 @@ def rollout(
     deaths: fields.Deaths | None = None,
     ticks: int | None = None,
 ) -> xr.Dataset:
-    """An episode, or several: field, target, positions, actions, who lives, cost.
+    """An episode, or several: field, target, positions, actions, active agents, cost.
 
-    `who`: a policy (or its name), or a problem. A problem is driven by `actions`: an array [ticks, agents, k] or [ticks, n, agents, k] in the units
-    of the problem, or a function from observations [n, agents, width] to actions [n, agents, k] within [-1, 1]; without, nobody acts.
+    `who`: a policy (or its name), or a problem. A problem is driven by `actions`: an array [ticks, agents, k] or [ticks, n, agents, k] in the
+    units of the problem, or a function from observations [n, agents, width] to actions [n, agents, k] within [-1, 1]; without, control is
+    zero.
 
-    Instances are those held out: `index` of `seed`, one or a list. Instead of what is drawn one may give `start` and `target` (numbers for each node,
-    a function of x or of x and y, or a .npy file; in the plane also a picture), `places` [agents, axes], and `deaths`, pairs (tick, agent). Several
-    fields are as many instances. More `ticks` than the problem has make it longer.
+    Instances are test instances: `index` of `seed`, one or a list. Given instead of drawn: `start` and `target` (numbers for each node, a
+    function of x or of x and y, or a .npy file; in the plane also a picture), `places`, the initial positions [agents, axes], and `deaths`,
+    pairs (tick, agent) of failures. Several fields make several instances. More `ticks` than the problem has extend the episode.
     """
     policy = None if isinstance(who, Problem) else as_policy(who)
     problem = who if isinstance(who, Problem) else policy.problem if policy else None
     assert problem is not None
     if policy and actions is not None:
-        raise CinocError("a policy decides by itself; give a problem where you give actions, like policy.problem")
+        raise CinocError("a policy decides alone; give a problem where you give actions, like policy.problem")
     seed, ticks = whole("seed", seed), None if ticks is None else whole("ticks", ticks, 1)
     many: Any = [index] if np.ndim(index) == 0 else index
     index = [whole("index", one) for one in many]
@@ -83,7 +85,7 @@ def _beginning(problem: Problem, index: Any, agents: int, start: Any, target: An
 
 
 class _Episodes:
-    """Arrays that are filled tick by tick."""
+    """Arrays filled tick by tick."""
 
     def __init__(self, problem: Problem, agents: int, indices: Array, seed: int, given: dict[str, Any], ticks: int) -> None:
         n, width = len(indices), len(problem.components)
@@ -122,6 +124,9 @@ class _Episodes:
         measures, diverged = np.zeros((n, len(self.problem.measures))), np.zeros(n, bool)
         self.env.measures(measures)
         self.env.diverged(diverged)
+        if self.ticks < self.problem.scored_at:
+            text = f"the score is NaN: it is taken at tick {self.problem.scored_at}, and this episode has {self.ticks}; ask for more ticks"
+            warnings.warn(text, stacklevel=4)
         score = measures[:, 0] if self.ticks >= self.problem.scored_at else np.full(n, np.nan)
         return np.where(diverged, np.inf, score), diverged
 
@@ -147,11 +152,11 @@ class _Episodes:
             "target": named(["instance", *space], self.target, "field to be reached"),
             "xi": named(["instance", "time", "agent", "axis"], each(self.xi), "position of an agent"),
             "action": named(["instance", "decision", "agent", "component"], each(self.action), "action as it was carried out"),
-            "alive": named(["instance", "time", "agent"], each(self.strength) > 0, "whether an agent is alive"),
+            "alive": named(["instance", "time", "agent"], each(self.strength) > 0, "whether an agent is active"),
             "cost": named(["instance", "decision"], self.cost.T.copy(), "cost of a tick; they add up to that of the episode"),
             "error": named(["instance", "time"], error.T.copy(), aim),
             "score": named(["instance"], score, f"score ({problem.measures[0]})"),
-            "diverged": named(["instance"], diverged, "whether a number was no longer finite"),
+            "diverged": named(["instance"], diverged, "whether the episode diverged"),
         }
         if problem.discs():
             discs = np.array([problem.discs(tick) for tick in range(self.ticks + 1)])

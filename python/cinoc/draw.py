@@ -29,14 +29,14 @@ def show(
 ) -> Figure:
     """Draws an episode: of `cinoc.rollout`, or of a policy, which is then rolled out with `more` (as `cinoc.rollout` takes it).
 
-    `instance`: which, counted from 0. `compare`: other episodes by name, whose errors are drawn beside; for a policy, nobody acting is among them.
+    `instance`: which, counted from 0. `compare`: other episodes by name, whose errors are drawn beside; for a policy, the uncontrolled episode is among them.
     Save it with `.savefig("name.png")`; in a notebook it shows itself.
     """
     name = ""
     if not _is_dataset(what):
         policy = as_policy(what)
         what, name = rollout(policy, **more), "policy"
-        compare = {"nobody acts": rollout(policy.problem, **more), **(compare or {})}
+        compare = {"uncontrolled": rollout(policy.problem, **more), **(compare or {})}
     elif more:
         raise CinocError(f"an episode is drawn as it is; {', '.join(more)} belong to cinoc.rollout, or to a policy that is shown")
     episode = _one(what, instance)

@@ -1,4 +1,4 @@
-"""What `cinoc.torch` and `cinoc.jax` share: episodes with a derivative, in NumPy."""
+"""Differentiable episodes in NumPy, shared by `cinoc.torch` and `cinoc.jax`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cinoc.problem import Array, Problem, engine, plain
 
 @dataclass
 class Given:
-    """Everything of an episode that no derivative is taken by."""
+    """The inputs of an episode that are not differentiated."""
 
     problem: Problem
     policy: Any
@@ -27,7 +27,7 @@ class Given:
     threads: int
 
     def __post_init__(self) -> None:
-        """Says what is wrong before the engine is asked."""
+        """Checks the inputs before the engine is called."""
         problem, (n, agents) = self.problem, self.sizes
         if (self.policy is None) == (self.shape is None):
             raise CinocError("an episode needs either actions or a policy")
@@ -74,7 +74,7 @@ class Given:
         return np.asarray(run.z), np.asarray(run.xi), np.asarray(run.action), np.asarray(run.cost).astype(kind)
 
     def shapes(self) -> list[tuple[int, ...]]:
-        """Of the outputs."""
+        """Shapes of the outputs."""
         problem, (n, agents) = self.problem, self.sizes
         ticks = self.ticks or 0
         field, swarm = (ticks + 1, n, *problem.nodes), (ticks + 1, n, agents, problem.dimensions)
@@ -82,7 +82,7 @@ class Given:
 
 
 def draw(problem: Problem, seed: int, index: int, instances: int, agents: int | None, stream: str) -> tuple[Array, Array, Array, Array]:
-    """Starts, targets, places and no action before the first, of instances from `index` on."""
+    """Starts, targets, positions and a zero action before the first, of instances from `index` on."""
     drawn = [problem.draw(seed, index + i, stream) for i in range(instances)]
     places = np.repeat(problem.places(agents)[None], instances, axis=0)
     nothing = np.zeros((*places.shape[:2], len(problem.components)), problem.dtype)

@@ -1,7 +1,8 @@
-"""Fields, positions and deaths of one's own, checked against what a problem needs."""
+"""Fields, positions and failures that a user gives, checked against a problem."""
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Sequence
 from os import PathLike
 from pathlib import Path
@@ -20,11 +21,29 @@ Deaths = Sequence[Any]
 def fields(problem: Problem, given: Field, what: str) -> Array:
     """Fields [n, nodes…] from one field, several, a function of x (and y), or a file."""
     if callable(given):
-        grid = np.meshgrid(*problem.coordinates.values(), indexing="ij")
-        given = np.broadcast_to(given(*grid), problem.nodes)
+        given = _values(problem, given, what)
     elif isinstance(given, (str, PathLike)):
         given = read(problem, Path(given), what)
     return _shaped(given, problem.nodes, what, f"{problem.name} needs", "a number for each node", problem)
+
+
+def _values(problem: Problem, function: Callable[..., Any], what: str) -> Array:
+    """The values of a function of the coordinates at all nodes."""
+    grid = np.meshgrid(*problem.coordinates.values(), indexing="ij")
+    axes = " and ".join(problem.axes)
+    try:
+        inspect.signature(function).bind(*grid)
+    except TypeError:
+        example = ", ".join(problem.axes)
+        raise CinocError(f"{what} must be a function of {axes} for {problem.name}, like lambda {example}: ...") from None
+    except ValueError:
+        pass  # some functions of C have no signature
+    values = function(*grid)
+    try:
+        return np.broadcast_to(values, problem.nodes)
+    except ValueError:
+        shape = np.shape(values)
+        raise CinocError(f"{what} is a function that gave shape {shape}, but {problem.nodes} is needed: a value at each of the given {axes}") from None
 
 
 def places(problem: Problem, given: Any, agents: int) -> Array:
@@ -33,7 +52,14 @@ def places(problem: Problem, given: Any, agents: int) -> Array:
     given = np.asarray(given)
     if problem.dimensions == 1 and given.shape[-1:] == (agents,) and given.shape[-2:] != shape:
         given = given[..., None]
-    return _shaped(given, shape, "places", f"{agents} agents of {problem.name} need", "coordinates of each agent", problem)
+    array = _shaped(given, shape, "places", f"{agents} agents of {problem.name} need", "coordinates of each agent", problem)
+    outside = ~((array >= 0) & (array <= np.asarray(problem.lengths, array.dtype)))
+    if outside.any():
+        instance, agent, _ = np.argwhere(outside)[0]
+        where = ", ".join(f"{x:g}" for x in array[instance, agent])
+        domain = " × ".join(f"[0, {length:g}]" for length in problem.lengths)
+        raise CinocError(f"agent {agent} is placed at ({where}), outside the domain {domain} of {problem.name}; give positions inside it")
+    return array
 
 
 def _shaped(given: Any, shape: tuple[int, ...], what: str, who: str, why: str, problem: Problem) -> Array:
@@ -51,7 +77,7 @@ def _shaped(given: Any, shape: tuple[int, ...], what: str, who: str, why: str, p
 
 
 def batch(array: Array | None, n: int, what: str) -> Array | None:
-    """As many as there are instances: one is taken for all."""
+    """One array per instance: a single one is repeated for all."""
     if array is None or len(array) == n:
         return array
     if len(array) == 1:
@@ -60,7 +86,7 @@ def batch(array: Array | None, n: int, what: str) -> Array | None:
 
 
 def deaths(given: Deaths | None, n: int, agents: int) -> list[list[tuple[int, int]]] | None:
-    """(tick, agent) pairs of each instance, from those of all or of each."""
+    """(tick, agent) pairs of each instance, from one list for all or one for each."""
     if given is None:
         return None
     try:
@@ -72,7 +98,7 @@ def deaths(given: Deaths | None, n: int, agents: int) -> list[list[tuple[int, in
         raise CinocError(f"deaths are given for {len(each)} instances, but there are {n}")
     for tick, agent in sum(each, []):
         if tick < 0 or not 0 <= agent < agents:
-            raise CinocError(f"agent {agent} dies at tick {tick}, but ticks count from 0 and agents from 0 to {agents - 1}")
+            raise CinocError(f"agent {agent} fails at tick {tick}, but ticks count from 0 and agents from 0 to {agents - 1}")
     return each
 
 

@@ -102,7 +102,7 @@ def rollout(
     """An episode, differentiable by `start` [n, nodes…], `places` [n, agents, axes], and by `actions` or `params`.
 
     Either `actions` [ticks, n, agents, k] are given, in the units of the problem (the engine holds them to its limits), or a `policy` (a
-    `cinoc.Policy`) decides with `params`, a vector like `policy.params`, instead of its own. `first` is the number of the tick that this begins
+    `cinoc.Policy`) decides with `params`, a vector like `policy.params`, instead of those of the policy. `first` is the number of the tick that this begins
     with, `previous` the action before it, which the price of acceleration compares with. `threads` share the
     instances. Noise of sensors and actuators (`swarm.sensor_noise`, `swarm.actuator_noise`) is drawn by the number of the instance: the same in every call.
     """

@@ -1,11 +1,9 @@
-"""Policies: from what agents see to what they do."""
+"""Policies: from observations to actions."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from os import PathLike
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -18,14 +16,18 @@ from cinoc.problem import Array, Problem, engine, overlay, plain, whole
 class Policy:
     """One network that every agent of a swarm runs, whatever their number.
 
-    `policy(observation)` gives actions within [-1, 1] of the limits. A policy with a memory remembers from call to call, as its agents do from tick
-    to tick; `policy.reset()` forgets, and belongs before every episode.
+    `policy(observation)` returns actions within [-1, 1] of the limits. A policy with a memory keeps it from call to
+    call, as agents do from tick to tick; call `policy.reset()` before every episode.
+
+    A number of an observation that is NaN, infinite or beyond 1e6 in magnitude counts as missing: the last valid one of that agent is held, 0 before
+    the first. The strength, the last number of an observation, is limited to [0, 1], and a missing one is 0: the agent is then inactive.
     """
 
     def __init__(self, native: Any) -> None:
         self.native = native
         self.problem = Problem(native.problem)
         self._remembered: Array | None = None
+        self._held: Array | None = None
 
     def __call__(self, observation: Any) -> Array:
         """Actions [agents, k] or [n, agents, k] for observations [agents, width] or [n, agents, width]."""
@@ -37,22 +39,23 @@ class Policy:
         memory = self._remembered
         if memory is not None and memory.shape[:2] != seen.shape[:2]:
             was, now = memory.shape[:2], seen.shape[:2]
-            raise CinocError(f"the policy remembers {was[0]} × {was[1]} agents, but is shown {now[0]} × {now[1]}; call policy.reset() first")
-        action, self._remembered = self.native.act(seen, memory)
+            raise CinocError(f"the policy remembers {was[0]} × {was[1]} agents, but is given {now[0]} × {now[1]}; call policy.reset() first")
+        held = self._held if self._held is not None and self._held.shape == seen.shape else None
+        action, self._remembered, self._held = self.native.act(seen, memory, held)
         return np.asarray(action[0] if one else action)
 
     def reset(self) -> None:
-        """Forgets."""
-        self._remembered = None
+        """Forgets: memory and held observations start at zero."""
+        self._remembered = self._held = None
 
     @property
     def kind(self) -> str:
-        """Of network: "recurrent", "deeponet" and others."""
+        """Kind of network: "recurrent", "deeponet" and others."""
         return str(self.problem.settings["policy"]["kind"])
 
     @property
     def memory(self) -> int:
-        """Numbers that each agent remembers."""
+        """Length of each agent's memory."""
         return int(self.native.memory)
 
     @property
@@ -85,17 +88,14 @@ class Policy:
         return Policy(self.native.rebuild(overlay(set)))
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Into a file that `cinoc.load` and the command `cinoc` read."""
-        self.native.save(str(path))
+        """Writes a file that `cinoc.load` and the command `cinoc` read."""
+        self.native.save(path)
 
     def __deepcopy__(self, memo: Any) -> Policy:
         return self.change()
 
     def __reduce__(self) -> Any:
-        with TemporaryDirectory() as folder:
-            path = Path(folder, "policy.safetensors")
-            self.save(path)
-            return _from_bytes, (path.read_bytes(), self.problem.dtype.name)
+        return _from_bytes, (bytes(self.native.to_bytes()), self.problem.dtype.name)
 
     def __repr__(self) -> str:
         return f"<cinoc policy for {self.problem.name}: {self.kind}, {self.params.size} parameters, {self.problem.dtype.name}>"
@@ -103,7 +103,7 @@ class Policy:
 
 def load(name: str | PathLike[str], dtype: DTypeLike = "float32") -> Policy:
     """A trained policy: that of a problem (`cinoc.list()` names them), a file, or a run folder."""
-    return Policy(engine(dtype).Policy.load(str(name)))
+    return Policy(engine(dtype).Policy.load(name))
 
 
 def as_policy(who: Any) -> Policy:
@@ -114,10 +114,7 @@ def as_policy(who: Any) -> Policy:
 
 
 def _from_bytes(file: bytes, dtype: str) -> Policy:
-    with TemporaryDirectory() as folder:
-        path = Path(folder, "policy.safetensors")
-        path.write_bytes(file)
-        return load(path, dtype)
+    return Policy(engine(dtype).Policy.from_bytes(file))
 
 
 def fresh(problem: Problem, seed: int = 0) -> Policy:

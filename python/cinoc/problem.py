@@ -1,14 +1,11 @@
-"""Problems: an equation, its agents, and what is wanted of them."""
+"""Problems: an equation, its agents and their task."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from operator import index
 from os import PathLike
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,12 +21,12 @@ def engine(dtype: DTypeLike) -> Any:
     """The engine of a precision."""
     name = np.dtype(dtype).name
     if name not in ("float32", "float64"):
-        raise CinocError(f"dtype is {name}, but the engine knows float32 and float64; take one of them")
+        raise CinocError(f"dtype is {name}, but the engine computes in float32 or float64; choose one of them")
     return _native.f32 if name == "float32" else _native.f64
 
 
 def plain(array: Any, dtype: DTypeLike | None = None) -> Array:
-    """The same numbers as the engine reads them: in order, at even addresses."""
+    """The numbers as the engine reads them: C-contiguous, aligned, native byte order."""
     return np.require(array, dtype, ["C", "A", "E"])
 
 
@@ -58,7 +55,7 @@ def toml(value: object) -> str:
 
 
 def overlay(settings: Mapping[str, object] | None, **more: object) -> dict[str, str]:
-    """Settings as TOML text; `more` are those with a name of their own, left out where None."""
+    """Settings as TOML text; `more` are those that are arguments, left out where None."""
     every = {**(settings or {}), **{key.replace("__", "."): value for key, value in more.items() if value is not None}}
     return {key: toml(value) for key, value in every.items()}
 
@@ -77,14 +74,14 @@ def read_settings(config: str) -> dict[str, Any]:
 
 
 class Instance(NamedTuple):
-    """Where an episode begins and where it should end."""
+    """Initial field and target field of an episode."""
 
     start: Array
     target: Array
 
 
 class Problem:
-    """An equation with its agents and its aim. Made by `cinoc.make`; `policy.problem` is one too."""
+    """An equation with its swarm and task. Made by `cinoc.make`; `policy.problem` is one too."""
 
     def __init__(self, native: Any) -> None:
         self.native = native
@@ -112,7 +109,7 @@ class Problem:
 
     @property
     def dimensions(self) -> int:
-        """Of space."""
+        """Number of space dimensions."""
         return len(self.nodes)
 
     @property
@@ -122,7 +119,7 @@ class Problem:
 
     @property
     def coordinates(self) -> dict[str, NDArray[np.float64]]:
-        """Where the nodes lie along each axis."""
+        """Coordinates of the nodes along each axis."""
         return {name: np.asarray(self.native.nodes_along(axis)) for axis, name in enumerate(self.axes)}
 
     @property
@@ -132,7 +129,7 @@ class Problem:
 
     @property
     def components(self) -> list[str]:
-        """What the numbers of an action are."""
+        """Names of the components of an action."""
         width, d = self.native.action_width, self.dimensions
         velocities = [f"velocity_{axis}" for axis in self.axes] if self.moves else []
         return (["push"] + velocities if width == len(velocities) + 1 else velocities)[:width] if d else []
@@ -144,7 +141,7 @@ class Problem:
 
     @property
     def measures(self) -> list[str]:
-        """What is measured; the first is the score."""
+        """Names of the measures; the first is the score."""
         return [*self.native.measures]
 
     @property
@@ -153,11 +150,14 @@ class Problem:
         return read_settings(self.config)
 
     def draw(self, seed: int = 3000, index: int = 0, stream: str = "test") -> Instance:
-        """Start and target of an instance. Streams: "train", "validation", "test". States of chaotic problems come from free runs, which take a while the first time."""
+        """Start and target of an instance. Streams: "train", "validation", "test".
+
+        States of chaotic problems come from uncontrolled runs, which take a while the first time.
+        """
         return Instance(*self.native.draw(whole("seed", seed), whole("index", index), stream))
 
     def places(self, agents: int | None = None) -> Array:
-        """Where agents start, [agents, axes]."""
+        """Initial positions, [agents, axes]."""
         return np.asarray(self.native.places(self.agents if agents is None else whole("agents", agents)))
 
     def discs(self, tick: int = 0) -> list[tuple[float, float, float]]:
@@ -165,7 +165,7 @@ class Problem:
         return [*self.native.discs(whole("tick", tick))]
 
     def env(self, instances: int = 1, agents: int | None = None, threads: int = 1) -> Any:
-        """Episodes side by side, without a framework around them (`cinoc.envs` has those); its methods fill arrays that you give."""
+        """A batch of episodes, without a framework around them (`cinoc.envs` has those); its methods fill arrays that you give."""
         count = None if agents is None else whole("agents", agents, 1)
         return engine(self.dtype).Env(self.native, whole("instances", instances, 1), count, whole("threads", threads))
 
@@ -174,7 +174,7 @@ class Problem:
         return _from_settings(self.config, self.dtype.name, set)
 
     def __deepcopy__(self, memo: Any) -> Problem:
-        """Nothing of a problem changes."""
+        """A problem is immutable."""
         return self
 
     def __reduce__(self) -> Any:
@@ -196,22 +196,12 @@ def make(
 ) -> Problem:
     """A problem by its name, or from a TOML file.
 
-    `agents`: how many there are. `set`: other settings, like {"physics.ticks": 50}; `cinoc.make("heat1d").config` has all of them.
-    `preset`: "tuned" or "paper". `dtype`: "float32", or "float64" for derivatives that are to be checked.
+    `agents`: their number. `set`: other settings, like {"physics.ticks": 50}; `cinoc.make("heat1d").config` has all of them.
+    `preset`: "tuned" or "paper". `dtype`: "float32", or "float64" to check derivatives.
     """
     chosen = {**(set or {}), **({} if agents is None else {"swarm.agents": agents})}
-    return Problem(engine(dtype).Problem(str(problem), preset, overlay(chosen)))
-
-
-@contextmanager
-def settings_file(config: str) -> Iterator[str]:
-    """All settings as a file, where the engine reads them from one."""
-    with TemporaryDirectory() as folder:
-        path = Path(folder, "settings.toml")
-        path.write_text(config, encoding="utf-8")
-        yield str(path)
+    return Problem(engine(dtype).Problem(problem, preset, overlay(chosen)))
 
 
 def _from_settings(config: str, dtype: str, set: Mapping[str, object] | None = None) -> Problem:
-    with settings_file(config) as path:
-        return make(path, set=set, dtype=dtype)
+    return Problem(engine(dtype).Problem.from_text(config, overlay(set)))

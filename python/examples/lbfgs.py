@@ -1,4 +1,5 @@
-"""The best actions of one instance, found by LBFGS with derivatives through the episode; the trained policy's actions are the first guess."""
+"""The best actions of one instance, found by LBFGS with derivatives through the episode; starting
+from the actions of the trained policy."""
 
 import torch
 
@@ -16,13 +17,13 @@ by_policy = cinoc.rollout(policy, seed=SEED)
 scene = cinoc.torch.begin(problem, seed=SEED, stream="test")
 limits = torch.from_numpy(problem.limits)
 guess = torch.from_numpy(by_policy.action.values).movedim(0, 1)  # [ticks, 1, agents, k]
-# Actions are limits·tanh(raw): whatever raw is, they are allowed.
+# Actions are limits·tanh(raw), which satisfies the limits for any raw.
 raw = torch.atanh((guess / limits).clamp(-0.99, 0.99)).requires_grad_()
 search = torch.optim.LBFGS([raw], max_iter=80, history_size=20, line_search_fn="strong_wolfe")
 
 
 def loss() -> torch.Tensor:
-    """The logarithm of the score: of the mean-square error after the last tick. Errors before are not minded."""
+    """The logarithm of the score: of the mean-square error after the last tick; earlier errors do not count."""
     search.zero_grad()
     episode = cinoc.torch.rollout(problem, scene.z, scene.target, scene.xi, limits * torch.tanh(raw))
     value = (episode.z[-1] - scene.target).square().mean().log()

@@ -1,6 +1,6 @@
-"""A network of one's own, trained through the engine's derivative: every agent looks at the error around it and answers.
+"""A custom network, trained through the engine's derivative: every agent observes the error around it and acts.
 
-`cinoc.torch.step` is one tick with a derivative. What agents see is computed here, in PyTorch, from field and positions.
+`cinoc.torch.step` is one tick with a derivative. Observations are computed here, in PyTorch, from field and positions.
 """
 
 import time
@@ -17,11 +17,11 @@ TICKS, BATCH, SECONDS = 60, 16, 45.0
 
 problem = cinoc.make("heat1d", agents=8, set={"physics.ticks": TICKS})
 limits, length = torch.from_numpy(problem.limits), problem.lengths[0]
-steps = torch.linspace(-0.07, 0.07, 5)  # where an agent looks, from its own place
+steps = torch.linspace(-0.07, 0.07, 5)  # sample positions relative to the agent
 
 
 def at(field: Tensor, x: Tensor) -> Tensor:
-    """Fields [n, nodes] between their nodes, at places [n, …]."""
+    """Fields [n, nodes] interpolated at positions [n, …]."""
     nodes = field.shape[1]
     place = (x / length * (nodes - 1)).clamp(0.0, nodes - 1.001)
     low = place.floor().detach().long().flatten(1)
@@ -30,13 +30,13 @@ def at(field: Tensor, x: Tensor) -> Tensor:
 
 
 def look(state: cinoc.torch.State) -> Tensor:
-    """What each agent sees: the error and the target around it, and where it is."""
+    """Observation of each agent: the error and the target around it, and its position."""
     around = state.xi + steps
     return torch.cat([4.0 * at(state.z - state.target, around), at(state.target, around), state.xi / length], -1)
 
 
 answer = nn.Linear(48, 2)
-nn.init.normal_(answer.weight, std=0.01)  # agents begin by standing still
+nn.init.normal_(answer.weight, std=0.01)  # nearly zero control at first
 network = nn.Sequential(nn.Linear(11, 48), nn.Tanh(), nn.Linear(48, 48), nn.Tanh(), answer)
 
 
@@ -65,9 +65,9 @@ def main() -> None:
             print(f"update {update}, {time.time() - begin:.0f} s: error at the end {errors[-1].mean().item():.2g}", flush=True)
     held_out = cinoc.torch.begin(problem, seed=3000, instances=32, stream="test")
     with torch.no_grad():
-        ours, nobody = play(held_out)[-1].mean(), play(held_out, deciding=False)[-1].mean()
-    print(f"held-out instances: {float(ours):.2g}, if nobody acts {float(nobody):.2g}")
-    assert ours < 0.2 * nobody
+        trained, uncontrolled = play(held_out)[-1].mean(), play(held_out, deciding=False)[-1].mean()
+    print(f"held-out instances: {float(trained):.2g}, uncontrolled {float(uncontrolled):.2g}")
+    assert trained < 0.2 * uncontrolled
 
 
 if __name__ == "__main__":

@@ -30,14 +30,14 @@ COLUMNS = ["steps", "seconds", "return", "score", "held_out_return", "held_out_s
 
 
 class Each(nn.Module):
-    """The same network for each agent; the value is that of all of them together."""
+    """One network shared by all agents; the value is that of the whole swarm."""
 
     def __init__(self, agents: int, width: int, acts: int, hidden: int = 64) -> None:
         super().__init__()
         self.shape, self.latent_dim_pi, self.latent_dim_vf = (agents, width), agents * acts, hidden
         self.actor = nn.Sequential(nn.Linear(width, hidden), nn.Tanh(), nn.Linear(hidden, hidden), nn.Tanh(), nn.Linear(hidden, acts))
         self.critic = nn.Sequential(nn.Linear(width, hidden), nn.Tanh(), nn.Linear(hidden, hidden), nn.Tanh())
-        # Nobody acts at first.
+        # Zero control at first.
         nn.init.zeros_(self.actor[-1].weight)
         nn.init.zeros_(self.actor[-1].bias)
 
@@ -52,13 +52,13 @@ class Each(nn.Module):
 
 
 class SwarmPolicy(ActorCriticPolicy):
-    """PPO's usual policy with `Each` in it."""
+    """PPO's default policy with `Each` as its network."""
 
     def _build_mlp_extractor(self) -> None:
         self.mlp_extractor = Each(*self.observation_space.shape, self.action_space.shape[1]).to(self.device)
 
     def _build(self, lr_schedule: Any) -> None:
-        # Each has the last layer of the actor already.
+        # Each already has the last layer of the actor.
         self.ortho_init = False
         super()._build(lr_schedule)
         self.action_net = nn.Identity()
@@ -66,7 +66,7 @@ class SwarmPolicy(ActorCriticPolicy):
 
 
 class Curve(BaseCallback):
-    """Writes a line now and then, and stops when the time is over."""
+    """Writes the curve at intervals, and stops at the end of the time budget."""
 
     def __init__(self, path: Path, problem: str, minutes: float, every: float) -> None:
         super().__init__()
@@ -78,7 +78,7 @@ class Curve(BaseCallback):
         self.held_out = sb3_vec_env(problem, 50, stream="test")
 
     def gone(self) -> float:
-        """Share of the time that is over."""
+        """Elapsed share of the time budget."""
         return (time.perf_counter() - self.began) / self.limit
 
     def _on_training_start(self) -> None:
@@ -113,12 +113,12 @@ class Curve(BaseCallback):
 
 
 def average(numbers: Any) -> float:
-    """Of what there is."""
+    """Mean, or NaN if empty."""
     return float(np.mean(numbers)) if len(numbers) else float("nan")
 
 
 def draw(out: Path) -> None:
-    """The curve as a picture."""
+    """Plots the curve."""
     from matplotlib.figure import Figure
 
     with (out / "curve.csv").open() as file:
@@ -164,7 +164,7 @@ def main() -> None:
         n_epochs=6,
         gamma=0.98,
         gae_lambda=0.95,
-        # Smaller as time goes by.
+        # Decreases with time.
         learning_rate=lambda _: 1e-3 * max(1.0 - curve.gone(), 0.02),
         policy_kwargs={"log_std_init": -1.0},
         seed=given.seed,

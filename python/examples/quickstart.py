@@ -1,4 +1,4 @@
-"""The shortest way to a result: which problems there are, a trained policy, an episode, a figure."""
+"""First steps: list the problems, load a trained policy, run an episode, draw a figure."""
 
 import cinoc
 

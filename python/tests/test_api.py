@@ -154,8 +154,8 @@ def test_rollout_of_actions(short):
     problem, data = short.problem, cinoc.rollout(short)
     again = cinoc.rollout(problem, data.action.values[0])
     np.testing.assert_allclose(again.z, data.z, atol=1e-5)
-    nobody = cinoc.rollout(problem)
-    assert (nobody.action == 0).all() and nobody.error[0, -1] > data.error[0, -1]
+    idle = cinoc.rollout(problem)
+    assert (idle.action == 0).all() and idle.error[0, -1] > data.error[0, -1]
     push = cinoc.rollout(problem, lambda seen: np.full((1, 8, 2), 0.5))
     assert np.allclose(push.action.values[0, 0], [20.0, 1.0])
     for wrong in (np.zeros((20, 8)), np.zeros((20, 8, 3)), np.zeros((5, 8, 2)), lambda seen: seen):

@@ -1,5 +1,6 @@
 """The tutorial and the first example run as they are."""
 
+import json
 import os
 import subprocess
 import sys
@@ -14,11 +15,19 @@ def test_tutorial(tmp_path):
     nbformat, nbclient = pytest.importorskip("nbformat"), pytest.importorskip("nbclient")
     pytest.importorskip("ipykernel")
     pytest.importorskip("gymnasium")
-    pytest.importorskip("torch")
+    pytest.importorskip("jax")
     book = nbformat.read(HERE / "tutorial.ipynb", 4)
     nbclient.NotebookClient(book, timeout=120, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}}).execute()
     pictures = [1 for cell in book.cells for output in cell.get("outputs", []) if "image/png" in output.get("data", {})]
     assert len(pictures) == 5
+
+
+def test_tutorial_is_committed_with_outputs():
+    book = json.loads((HERE / "tutorial.ipynb").read_text())
+    code = [cell for cell in book["cells"] if cell["cell_type"] == "code"]
+    assert all(cell["outputs"] for cell in code), "run it and save it with its outputs"
+    assert sum("image/png" in output.get("data", {}) for cell in code for output in cell["outputs"]) == 5
+    assert not any("native" in line for cell in code for line in cell["source"]), "a tutorial uses the public interface"
 
 
 def test_quickstart(tmp_path):

@@ -1,4 +1,4 @@
-"""Small versions of the eight problems, with smooth fields of their own, for derivatives."""
+"""Small versions of the eight problems, with smooth fields, for derivatives."""
 
 import numpy as np
 

@@ -143,7 +143,7 @@ def test_training_and_evaluation():
 
 
 def test_derivatives_of_jax():
-    """JAX keeps what it compiles, so it must not compile anew at every call."""
+    """JAX keeps what it compiles, so it must not compile again at every call."""
     jax = pytest.importorskip("jax")
     problem = cinoc.make("heat1d", 4, {"physics.ticks": 8})
     actions = jax.numpy.zeros((8, 2, 4, 2))

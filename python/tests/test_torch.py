@@ -36,7 +36,7 @@ def test_module_is_the_policy(name, preset, more, dtype, near):
         seen = rng.normal(size=(2, 5, problem.env().width)).astype(dtype)
         if problem.native.shared_view:
             seen[..., : module.seen] = seen[:, :1, : module.seen]
-        seen[..., -1] = np.array([1.0, 0.0, 0.5, 1.3, 1.0])
+        seen[..., -1] = np.array([1.0, 0.0, 0.5, 0.7, 1.0])
         with torch.no_grad():
             action, memory = module(torch.from_numpy(seen), memory)
         np.testing.assert_allclose(action.numpy(), policy(seen), atol=near)

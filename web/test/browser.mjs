@@ -12,19 +12,20 @@ export async function launch() {
   return chromium.launch({ executablePath, args: ["--no-sandbox"] });
 }
 
-export const DESKTOP = { viewport: { width: 1280, height: 960 } };
+export const DESKTOP = { viewport: { width: 1280, height: 800 } };
 export const PHONE = { viewport: { width: 390, height: 844 }, deviceScaleFactor: 2, hasTouch: true, isMobile: true };
+export const LANDSCAPE = { ...PHONE, viewport: { width: 844, height: 390 } };
 
-/** Opens a file; returns the page, the milliseconds it took until it could be played with, and what it complained about. */
-export async function open(browser, file, options = DESKTOP) {
-  const context = await browser.newContext(options);
+/** Opens a file, paused unless the options say otherwise; returns the page, the milliseconds it took until it could be played with, and what it complained about. */
+export async function open(browser, file, options = DESKTOP, address = "") {
+  const context = await browser.newContext({ reducedMotion: "reduce", ...options });
   const page = await context.newPage();
   const complaints = [];
   page.on("console", (message) => { if (["error", "warning"].includes(message.type())) complaints.push(message.text()); });
   page.on("pageerror", (error) => complaints.push(String(error)));
   page.on("request", (request) => { if (!/^(file|data|blob):/.test(request.url())) complaints.push(`asks for ${request.url()}`); });
   const since = Date.now();
-  await page.goto(pathToFileURL(file).href);
+  await page.goto(pathToFileURL(file).href + address);
   await page.waitForSelector("body[data-ready]", { timeout: 20000 });
   return { page, complaints, milliseconds: Date.now() - since, close: () => context.close() };
 }
@@ -39,18 +40,18 @@ export function error(page, lane = 0) {
   return page.evaluate((l) => cinoc.engine.call("error", l), lane);
 }
 
-/** Where something in the field lies in the window, in a lane. */
+/** The place of a point of the field in the window, in a lane. */
 export async function place(page, at, lane = 0) {
   await page.locator(`.lane[data-lane="${lane}"] canvas`).scrollIntoViewIfNeeded();
   return page.evaluate(([l, p]) => {
     const view = cinoc.play.views[l];
     const box = view.canvas.getBoundingClientRect();
     const [x, y] = view.toScreen(p);
-    return { x: box.left + x, y: box.top + y };
+    return { x: box.left + view.canvas.clientLeft + x, y: box.top + view.canvas.clientTop + y };
   }, [lane, at]);
 }
 
-/** Where an agent lies in the window. */
+/** The place of an agent in the window. */
 export async function agent(page, number, lane = 0) {
   const at = await page.evaluate(([l, k]) => {
     const view = cinoc.play.views[l];

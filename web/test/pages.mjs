@@ -24,7 +24,7 @@ for (const name of names) {
   const tick = (Date.now() - since) / 60;
   const [learned, free] = [await error(page, 0), await error(page, 1)];
   assert(Number.isFinite(learned) && learned < start && learned < free, `${name}: ${start} became ${learned}, without control ${free}`);
-  // From a quarter of the agents to many times as many, by the slider itself.
+  // From a quarter of the agents to many times their number, by the slider.
   const slider = page.locator("#agents");
   const counts = [];
   for (const key of ["Home", "End"]) {

@@ -1,7 +1,7 @@
 // How long a tick of the learned lane and an evaluation of a search take in this engine: node speed.mjs ENGINE.wasm[.gz] [PROBLEM…]
 import { readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
-import { Engine, LEARNED, NOBODY } from "../../crates/cinoc-cli/page/engine.js";
+import { Engine, LEARNED, UNCONTROLLED } from "../../crates/cinoc-cli/page/engine.js";
 
 const [file, ...names] = process.argv.slice(2);
 const packed = readFileSync(file);
@@ -20,5 +20,5 @@ for (const name of names.length ? names : ["heat1d", "heat2d", "ks2d", "turbulen
     }
     return least.toFixed(3);
   };
-  console.log(`${name}: ${best(LEARNED)} ms per learned tick, ${best(NOBODY)} ms per free tick`);
+  console.log(`${name}: ${best(LEARNED)} ms per learned tick, ${best(UNCONTROLLED)} ms per uncontrolled tick`);
 }

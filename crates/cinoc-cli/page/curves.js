@@ -2,23 +2,23 @@ import { sharpen, font } from "./canvas.js";
 import { decadeTicks, evenTicks } from "./number.js";
 import { ink } from "./colour.js";
 
-const FRAME = { left: 52, right: 10, top: 8, bottom: 36 };
+const FRAME = { left: 60, right: 10, top: 8, bottom: 36 };
 
-/** Curves against time, one for each lane, as they happen. */
+/** Curves against time, one for each lane. */
 export class Curves {
   constructor(canvas, axis, log, palette) {
     [this.canvas, this.axis, this.log, this.palette] = [canvas, axis, log, palette];
   }
 
-  /** Draws `lines`, each `{ colour, values }` with a value per tick from `first` on; the axis has room for `span` ticks of length `tick`. */
-  draw(lines, first, span, tick) {
+  /** Draws `lines`, each `{ colour, values }` with a value per tick from `first` on; the axis has room for `span` ticks of length `tick`, and the tick `scored` is marked. */
+  draw(lines, first, span, tick, scored) {
     const { context, width, height } = sharpen(this.canvas);
     const [x0, x1, y0, y1] = [FRAME.left, width - FRAME.right, FRAME.top, height - FRAME.bottom];
     const [low, high] = this.range(lines);
     const place = this.log ? (v) => Math.log10(v / low) / Math.log10(high / low) : (v) => (v - low) / (high - low);
     const toX = (k) => x0 + ((k - first) / span) * (x1 - x0);
     const toY = (v) => y1 - Math.max(0, Math.min(1, place(Math.max(v, this.log ? low : -Infinity)))) * (y1 - y0);
-    context.fillStyle = "white";
+    context.fillStyle = ink(this.palette.paper);
     context.fillRect(0, 0, width, height);
     context.strokeStyle = ink(this.palette.axis);
     context.fillStyle = ink(this.palette.black);
@@ -26,14 +26,14 @@ export class Curves {
     context.font = font(11);
     context.textAlign = "right";
     context.textBaseline = "middle";
-    for (const [value, text] of this.log ? decadeTicks(low, high, 4) : evenTicks(low, high, 4)) {
+    for (const [value, text] of this.log ? decadeTicks(low, high, 4) : evenTicks(low, high, y1 - y0 > 110 ? 4 : 3)) {
       const y = Math.floor(toY(value)) + 0.5;
       context.fillText(text, x0 - 7, y);
       rule(context, x0, y, x1, y, 0.2);
     }
     context.textAlign = "center";
     context.textBaseline = "top";
-    for (const [time, text] of evenTicks(first * tick, (first + span) * tick, 5)) {
+    for (const [time, text] of evenTicks(first * tick, (first + span) * tick, Math.max(2, Math.min(5, Math.floor((x1 - x0) / 48))))) {
       const x = Math.floor(toX(time / tick)) + 0.5;
       context.fillText(text, x, y1 + 5);
       rule(context, x, y1, x, y1 + 4, 1);
@@ -46,6 +46,7 @@ export class Curves {
     context.fillText(this.axis, 0, 0);
     context.restore();
     context.strokeRect(x0 + 0.5, y0 + 0.5, x1 - x0 - 1, y1 - y0);
+    if (scored > first && scored < first + span) this.mark(context, Math.floor(toX(scored)) + 0.5, y0, y1);
     for (const { colour, values, from } of lines) {
       context.strokeStyle = colour;
       context.lineWidth = 2.4;
@@ -54,6 +55,18 @@ export class Curves {
       values.forEach((v, k) => { if (Number.isFinite(v)) context.lineTo(toX(from + k), toY(v)); });
       context.stroke();
     }
+  }
+
+  /** Marks the moment of the score. */
+  mark(context, x, y0, y1) {
+    context.strokeStyle = ink(this.palette.window);
+    context.setLineDash([4, 4]);
+    rule(context, x, y0, x, y1, 1);
+    context.setLineDash([]);
+    context.fillStyle = ink(this.palette.window);
+    context.textAlign = "left";
+    context.textBaseline = "top";
+    context.fillText("scored", x + 4, y0 + 4);
   }
 
   range(lines) {

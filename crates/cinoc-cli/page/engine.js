@@ -1,6 +1,6 @@
-/** Lanes, in the order of the engine. */
+/** Lanes in the order of the engine. */
 export const LEARNED = 0;
-export const NOBODY = 1;
+export const UNCONTROLLED = 1;
 export const PLANNED = 2;
 
 /** The engine: the Rust that trains, compiled to WebAssembly, behind calls that take and give numbers. */

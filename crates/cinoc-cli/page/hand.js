@@ -1,12 +1,12 @@
 /** Pixels that a pointer may move and still click, and how far from an agent it may be. */
 const CLICK = 5;
 const REACH = 24;
-/** Seconds after which a brush that is held has painted as high as the scale of colours. */
-const FILL = 0.45;
-/** A tap paints at least as long as this. */
-const TAP = 0.12;
+/** Seconds after which the curve of a line has come to the pointer. */
+const PULL = 0.12;
 /** Steps of the keyboard's pointer along the domain. */
 const STEPS = 32;
+/** Distance of two bumps of a stroke, in widths of the brush. */
+const SPACING = 0.3;
 
 /** What a visitor's pointer, finger or keyboard does on the pictures of the lanes. */
 export class Hand {
@@ -17,6 +17,8 @@ export class Hand {
     /** Width of the brush as a share of the domain. */
     this.width = 0.14;
     this.held = null;
+    /** The agent under the pointer, `{ lane, agent }`. */
+    this.hover = null;
   }
 
   /** Listens on the picture of a lane. */
@@ -24,38 +26,61 @@ export class Hand {
     const { canvas } = view;
     const at = (event) => {
       const box = canvas.getBoundingClientRect();
-      return [event.clientX - box.left, event.clientY - box.top];
+      // The border belongs to the box.
+      return [event.clientX - box.left - canvas.clientLeft, event.clientY - box.top - canvas.clientTop];
     };
+    // A click leaves the focus where it is: the pointer of the keyboard is for those who come by keyboard.
+    canvas.addEventListener("mousedown", (event) => event.preventDefault());
     canvas.addEventListener("pointerdown", (event) => {
       if (event.button > 0) return;
       canvas.setPointerCapture(event.pointerId);
       this.cursor = null;
+      this.touched?.();
       this.press(view, lane, at(event));
     });
     canvas.addEventListener("pointermove", (event) => {
       if (this.held) this.drag(at(event));
-      else canvas.style.cursor = this.tool !== "agents" ? "crosshair" : this.find(view, lane, at(event)) ? "grab" : "default";
+      else this.over(view, lane, at(event));
     });
     canvas.addEventListener("pointerup", () => this.release());
     canvas.addEventListener("pointercancel", () => { this.held = null; });
+    canvas.addEventListener("pointerleave", () => this.point(null));
     canvas.addEventListener("keydown", (event) => this.key(view, lane, event));
     canvas.addEventListener("blur", () => { this.cursor = null; this.play.stale = true; });
+  }
+
+  /** Notices the agent under the pointer. */
+  over(view, lane, place) {
+    const found = this.tool === "agents" ? this.find(view, lane, place) : null;
+    view.canvas.style.cursor = this.tool !== "agents" ? "crosshair" : found ? "grab" : "default";
+    this.point(found?.agent === undefined ? null : { lane, agent: found.agent });
+  }
+
+  point(hover) {
+    if (hover?.lane === this.hover?.lane && hover?.agent === this.hover?.agent) return;
+    this.hover = hover;
+    this.play.stale = true;
   }
 
   press(view, lane, place) {
     if (this.tool === "agents") {
       const found = this.find(view, lane, place);
       this.held = found && { ...found, view, from: place, moved: false };
+      if (found?.agent !== undefined) this.point({ lane, agent: found.agent });
       return;
     }
+    this.play.lift();
     this.held = { brush: true, view, lane, at: view.toField(place) };
-    this.paint(TAP);
+    if (this.play.dimensions === 2) this.stroke([this.held.at]);
+    else this.paint(PULL);
   }
 
   drag(place) {
     const { held } = this;
     if (held.brush) {
-      held.at = held.view.toField(place);
+      const to = held.view.toField(place);
+      if (this.play.dimensions === 2) this.stroke(between(held.at, to, SPACING * this.brush()));
+      held.at = to;
       return;
     }
     held.moved ||= Math.hypot(place[0] - held.from[0], place[1] - held.from[1]) > CLICK;
@@ -94,27 +119,35 @@ export class Hand {
     return this.play.dimensions === 2 ? [positions[2 * k], positions[2 * k + 1]] : [positions[k], view.agentHeight()];
   }
 
-  /** Paints for so many seconds where the brush is held. */
+  /** Width of the brush in the domain. */
+  brush() {
+    return this.width * this.play.facts.lengths[0];
+  }
+
+  /** Continues a stroke; a disturbance leads to the end of the scale of colours. */
+  stroke(points) {
+    this.play.stroke(this.tool, points, this.brush(), this.sign * this.play.scale.high);
+  }
+
+  /** On a line, pulls the curve to the pointer for some seconds. */
   paint(seconds) {
-    if (this.held?.brush) this.dab(this.held, seconds);
+    if (this.held?.brush && this.play.dimensions === 1) this.pull(this.held, seconds);
   }
 
-  dab({ view, lane, at }, seconds) {
+  pull({ view, lane, at }, seconds) {
     const { play } = this;
-    const width = this.width * play.facts.lengths[0];
-    let amount = (this.sign * play.scale.high * seconds) / FILL;
-    if (play.dimensions === 1) {
-      // On a line the curve is pulled to the pointer.
-      const drawn = this.tool === "target" ? play.target : play.scene(lane).field;
-      amount = (at[1] - view.value(drawn, at[0] / play.facts.lengths[0])) * Math.min(1, seconds / TAP);
-    }
-    play.paint(this.tool, at, width, amount);
+    const drawn = this.tool === "target" ? play.target : play.scene(lane).field;
+    const amount = (at[1] - view.value(drawn, at[0] / play.facts.lengths[0])) * Math.min(1, seconds / PULL);
+    play.paint(this.tool, at, this.brush(), amount);
   }
 
-  /** Arrows move a pointer, Enter does what a click does, with Shift the arrows drag the nearest agent. */
+  /** Arrows move a pointer, Enter clicks, with Shift the arrows drag the nearest agent. */
   key(view, lane, event) {
     const arrows = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
     const { play } = this;
+    if (!(event.key in arrows) && event.key !== "Enter") return;
+    event.preventDefault();
+    this.touched?.();
     const [low, high] = play.dimensions === 2 ? [0, play.facts.lengths[1]] : view.range();
     this.cursor ??= { lane, at: [play.facts.lengths[0] / 2, (low + high) / 2] };
     const { at } = this.cursor;
@@ -125,14 +158,22 @@ export class Hand {
       at[0] = Math.max(0, Math.min(play.facts.lengths[0], at[0] + arrows[event.key][0] * step[0]));
       at[1] = Math.max(low, Math.min(high, at[1] + arrows[event.key][1] * step[1]));
       if (found) this.move(found, at);
-    } else if (event.key === "Enter") {
-      const found = this.tool === "agents" ? this.find(view, lane, view.toScreen(at)) : null;
+      const near = this.tool === "agents" ? this.find(view, lane, view.toScreen(at)) : null;
+      this.point(near?.agent === undefined ? null : { lane, agent: near.agent });
+    } else if (this.tool === "agents") {
+      const found = this.find(view, lane, view.toScreen(at));
       if (found?.agent !== undefined) play.toggle(found.agent);
-      if (this.tool !== "agents") this.dab({ view, lane, at }, TAP);
     } else {
-      return;
+      play.lift();
+      if (play.dimensions === 2) this.stroke([at]);
+      else this.pull({ view, lane, at }, PULL);
     }
-    event.preventDefault();
     play.stale = true;
   }
+}
+
+/** Points from one to another, both but the first included, at most `step` apart. */
+function between([x0, y0], [x1, y1], step) {
+  const count = Math.max(1, Math.ceil(Math.hypot(x1 - x0, y1 - y0) / step));
+  return Array.from({ length: count }, (_, k) => [x0 + ((x1 - x0) * (k + 1)) / count, y0 + ((y1 - y0) * (k + 1)) / count]);
 }

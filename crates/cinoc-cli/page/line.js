@@ -1,30 +1,38 @@
-import { sharpen, font, drawAgent, drawCursor, dotRadius } from "./canvas.js";
+import { sharpen, sizeOf, font, drawCursor } from "./canvas.js";
+import { dotRadius, drawAgent, pushOf, pushShare, velocityOf } from "./agent.js";
 import { evenTicks } from "./number.js";
-import { ink } from "./colour.js";
+import { ink, pushColour } from "./colour.js";
 
-/** Pixels and ticks of what has been, which falls down from the curve of now. */
+/** Pixels and ticks of the past, which moves down from the present curve. */
 const PAST = { width: 320, rows: 150 };
 const LEFT = 40;
 const RIGHT = 8;
-/** Share of the height that the curve of now takes. */
-const NOW = 0.56;
+/** Share of the height that the present curve takes. */
+const NOW = 0.58;
+/** Length of the bar of the largest push as a share of that height. */
+const PUSH = 0.2;
 
-/** The field of a lane on a line: its curve with target and agents, and below it what has been, with the tracks of the agents. */
+/** The field of a lane on a line: its curve with target and agents, and below it the past, with the tracks of the agents. */
 export class LineView {
   constructor(canvas, facts, palette) {
     [this.canvas, this.facts, this.palette] = [canvas, facts, palette];
     this.past = Object.assign(document.createElement("canvas"), { width: PAST.width, height: PAST.rows });
     this.row = new ImageData(PAST.width, 1);
-    canvas.style.aspectRatio = "4 / 3";
+    canvas.style.aspectRatio = String(this.ratio);
     this.forget();
   }
 
-  /** Begins a new past. */
+  /** Width over height. */
+  get ratio() {
+    return 1.22;
+  }
+
+  /** Empties the past. */
   forget() {
     this.past.getContext("2d").clearRect(0, 0, PAST.width, PAST.rows);
   }
 
-  /** Lets what has been fall by a tick. */
+  /** Moves the past down by a tick. */
   remember({ field, positions, strength }, scale) {
     const [words, track] = [new Uint32Array(this.row.data.buffer), this.past.getContext("2d")];
     for (let p = 0; p < PAST.width; p++) words[p] = scale.shade(this.value(field, (p + 0.5) / PAST.width));
@@ -48,7 +56,7 @@ export class LineView {
   }
 
   frame() {
-    const [w, h] = [this.canvas.clientWidth, this.canvas.clientHeight];
+    const [w, h] = sizeOf(this.canvas);
     return { left: LEFT, right: w - RIGHT, top: 6, middle: NOW * h, below: NOW * h + 20, bottom: h - 4 };
   }
 
@@ -71,7 +79,7 @@ export class LineView {
     return [within((px - left) / (right - left)) * this.facts.lengths[0], low + within((middle - py) / (middle - top)) * (high - low)];
   }
 
-  /** Where the agents lie: on the axis. */
+  /** The value at which agents are drawn: on the axis. */
   agentHeight() {
     return this.scale.low < 0 ? 0 : -0.06 * this.scale.high;
   }
@@ -79,9 +87,10 @@ export class LineView {
   draw(scene, scale) {
     this.scale = scale;
     const { context, width, height } = sharpen(this.canvas);
-    context.fillStyle = "white";
+    context.fillStyle = ink(this.palette.paper);
     context.fillRect(0, 0, width, height);
     this.drawAxes(context);
+    if (scene.marked !== undefined && scene.positions) this.drawWindow(context, scene.positions[scene.marked]);
     this.curve(context, scene.field, scene.colour, 2.6, []);
     if (scene.target) this.curve(context, scene.target, ink(this.palette.black), 1.4, [6, 5]);
     const { left, right, below, bottom } = this.frame();
@@ -94,12 +103,46 @@ export class LineView {
     if (scene.cursor) drawCursor(context, ...this.toScreen(scene.cursor));
   }
 
-  drawAgents(context, { positions, strength }) {
-    const radius = 0.8 * dotRadius(this.canvas.clientWidth, positions.length);
+  /** Agents on the axis, each with a bar for its push and an arrow for its velocity. */
+  drawAgents(context, { positions, strength, action, reach, marked }) {
+    const radius = 0.66 * dotRadius(sizeOf(this.canvas)[0], positions.length);
+    const { top, middle } = this.frame();
     positions.forEach((x, k) => {
-      const [px, py] = this.toScreen([x, this.agentHeight()]);
-      drawAgent(context, this.palette, px, py, radius, strength[k] > 0);
+      const at = this.toScreen([x, this.agentHeight()]);
+      const share = pushShare(pushOf(this.facts, action, k) ?? 0, reach);
+      const active = strength[k] > 0;
+      if (active) {
+        context.strokeStyle = pushColour(this.palette, Math.sign(share));
+        context.lineWidth = Math.max(2, 0.8 * radius);
+        context.lineCap = "butt";
+        context.beginPath();
+        context.moveTo(...at);
+        context.lineTo(at[0], at[1] - share * PUSH * (middle - top));
+        context.stroke();
+      }
+      const velocity = positions.length <= 12 ? velocityOf(this.facts, action, k) : null;
+      drawAgent(context, this.palette, at, radius, { active, share, velocity, reach, marked: k === marked });
     });
+  }
+
+  /** What an agent observes, as a band with its samples; on a ring around the ends. */
+  drawWindow(context, x) {
+    const { window: view, lengths, periodic } = this.facts;
+    if (!view) return;
+    const { left, right, top, middle } = this.frame();
+    const unit = (right - left) / lengths[0];
+    context.save();
+    context.beginPath();
+    context.rect(left, top, right - left, middle - top);
+    context.clip();
+    for (const shift of periodic ? [-1, 0, 1] : [0]) {
+      const from = left + (x + shift * lengths[0] - view.width / 2) * unit;
+      context.fillStyle = ink(this.palette.window, 0.2);
+      context.fillRect(from, top, view.width * unit, middle - top);
+      context.fillStyle = ink(this.palette.window);
+      for (let i = 0; i < view.points; i++) context.fillRect(from + (view.width * unit * i) / (view.points - 1) - 0.75, middle - 9, 1.5, 9);
+    }
+    context.restore();
   }
 
   curve(context, field, colour, width, dash) {

@@ -1,5 +1,6 @@
 import { unpack, unpackNumbers } from "./bytes.js";
 import { Engine } from "./engine.js";
+import { scheme } from "./colour.js";
 import { Play } from "./play.js";
 import { Screen } from "./screen.js";
 import { search } from "./optimum.js";
@@ -10,10 +11,12 @@ async function open() {
   const [wasm, model, starts, plans] = await Promise.all([unpack("engine"), unpack("model"), unpackNumbers("starts"), unpackNumbers("plans")]);
   const module = await WebAssembly.compile(wasm);
   const engine = await Engine.open(module, model);
-  const play = new Play(engine, { facts, starts, plans });
+  const palette = {};
+  scheme(palette, facts.palette, false);
+  const play = new Play(engine, { facts, starts, plans }, palette);
   const screen = new Screen(play, { module, model });
   screen.start();
-  // For tests, and for those who like to look inside.
+  // For tests, and for a look inside.
   globalThis.cinoc = { engine, play, screen };
   document.body.dataset.ready = "yes";
 }

@@ -3,13 +3,15 @@ export function powerOfTen(power) {
   return "10" + String(power).replace(/./g, (c) => (c === "-" ? "⁻" : "⁰¹²³⁴⁵⁶⁷⁸⁹"[c]));
 }
 
-/** A number with two digits, as one writes it. */
+/** A number with two digits. */
 export function short(x) {
   if (!Number.isFinite(x)) return "—";
   if (x === 0) return "0";
-  const power = Math.floor(Math.log10(Math.abs(x)) + 1e-9);
+  // Rounded first: 9.97e-7 is 1.0e-6, not 10.0e-7.
+  const [digits, exponent] = x.toExponential(1).split("e");
+  const power = Number(exponent);
   if (power >= -2 && power < 4) return minus(x.toFixed(Math.max(0, 1 - power)));
-  return `${minus((x / 10 ** power).toFixed(1))}·${powerOfTen(power)}`;
+  return `${minus(digits)}·${powerOfTen(power)}`;
 }
 
 /** A number beside others that are `step` apart. */

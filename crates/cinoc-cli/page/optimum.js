@@ -1,6 +1,6 @@
 import { Engine } from "./engine.js";
 
-/** Searches for the best actions beside the page, which goes on playing: a worker runs this same code with an engine of its own. */
+/** Searches for the best actions in a worker, which runs this same code with a separate engine, while the page plays. */
 export function searchBeside(module, model, beginning, iterations, heard) {
   const code = new Blob([document.getElementById("code").textContent], { type: "text/javascript" });
   const url = URL.createObjectURL(code);

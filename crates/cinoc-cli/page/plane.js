@@ -1,4 +1,5 @@
-import { sharpen, drawAgent, drawCursor, dotRadius } from "./canvas.js";
+import { sharpen, sizeOf, drawCursor } from "./canvas.js";
+import { CROWD, dotRadius, drawAgent, pushOf, pushShare, velocityOf } from "./agent.js";
 import { contours } from "./contour.js";
 import { ink } from "./colour.js";
 
@@ -21,17 +22,22 @@ export class PlaneView {
     canvas.style.aspectRatio = `${lx} / ${ly}`;
   }
 
-  /** Where something lies on the canvas, in CSS pixels. */
-  toScreen([x, y]) {
-    const [lx, ly] = this.facts.lengths;
-    return [(x / lx) * this.canvas.clientWidth, (1 - y / ly) * this.canvas.clientHeight];
+  /** Width over height. */
+  get ratio() {
+    return this.facts.lengths[0] / this.facts.lengths[1];
   }
 
-  /** What lies at a place of the canvas. */
+  /** The place of a point of the field on the canvas, in CSS pixels. */
+  toScreen([x, y]) {
+    const [[lx, ly], [width, height]] = [this.facts.lengths, sizeOf(this.canvas)];
+    return [(x / lx) * width, (1 - y / ly) * height];
+  }
+
+  /** The point of the field at a place of the canvas. */
   toField([px, py]) {
-    const [lx, ly] = this.facts.lengths;
+    const [[lx, ly], [width, height]] = [this.facts.lengths, sizeOf(this.canvas)];
     const within = (share) => Math.max(0, Math.min(1, share));
-    return [within(px / this.canvas.clientWidth) * lx, within(1 - py / this.canvas.clientHeight) * ly];
+    return [within(px / width) * lx, within(1 - py / height) * ly];
   }
 
   draw(scene, scale) {
@@ -71,19 +77,85 @@ export class PlaneView {
     const placed = new Path2D();
     placed.addPath(this.lines, new DOMMatrix([width / cells[0], 0, 0, -height / cells[1], 0, height]));
     context.strokeStyle = ink(this.palette.black, 0.6);
-    context.lineWidth = Math.max(1, width / 260);
+    context.lineWidth = Math.max(1, width / 300);
     context.stroke(placed);
   }
 
-  drawAgents(context, width, { positions, strength }) {
+  drawAgents(context, width, scene) {
+    const { positions, strength, action, reach, marked } = scene;
     const count = positions.length / 2;
     const radius = dotRadius(width, count);
-    // The dead lie below: what lives may have come to their places.
-    for (const living of [false, true]) {
+    const place = (k) => this.toScreen([positions[2 * k], positions[2 * k + 1]]);
+    if (scene.trail?.length > 1 && count <= CROWD) this.drawTrails(context, scene.trail, strength, radius);
+    if (marked !== undefined) this.drawWindow(context, [positions[2 * marked], positions[2 * marked + 1]]);
+    // Failed agents lie below: active ones may have come to their places.
+    for (const active of [false, true]) {
       for (let k = 0; k < count; k++) {
-        if (strength[k] > 0 !== living) continue;
-        const [x, y] = this.toScreen([positions[2 * k], positions[2 * k + 1]]);
-        drawAgent(context, this.palette, x, y, radius, living);
+        if (strength[k] > 0 !== active) continue;
+        const push = pushOf(this.facts, action, k);
+        const share = push === undefined ? undefined : pushShare(push, reach);
+        const velocity = count <= CROWD ? velocityOf(this.facts, action, k) : null;
+        drawAgent(context, this.palette, place(k), radius, { active, share, velocity, reach, marked: k === marked });
+      }
+    }
+  }
+
+  /** Where agents have been of late. */
+  drawTrails(context, trail, strength, radius) {
+    context.lineWidth = Math.max(1, 0.35 * radius);
+    context.lineCap = "round";
+    const parts = 3;
+    for (let part = 0; part < parts; part++) {
+      const [from, to] = [part, part + 1].map((p) => Math.floor((p / parts) * (trail.length - 1)));
+      context.strokeStyle = ink(this.palette.black, 0.16 + 0.2 * part);
+      context.beginPath();
+      for (let k = 0; k < strength.length; k++) {
+        if (strength[k] === 0) continue;
+        for (let t = from; t <= to; t++) {
+          const at = this.toScreen([trail[t][2 * k], trail[t][2 * k + 1]]);
+          if (t === from) context.moveTo(...at);
+          else context.lineTo(...at);
+        }
+      }
+      context.stroke();
+    }
+  }
+
+  /** What an agent observes, as a square with its samples, and the width of its push, as a circle; on a torus around the edges. */
+  drawWindow(context, [x, y]) {
+    const { window: view, sigma, lengths, periodic } = this.facts;
+    const [width] = sizeOf(this.canvas);
+    const unit = width / lengths[0];
+    const shifts = periodic ? [-1, 0, 1] : [0];
+    for (const i of shifts) {
+      for (const j of shifts) {
+        const [cx, cy] = this.toScreen([x + i * lengths[0], y + j * lengths[1]]);
+        if (view) this.drawSquare(context, cx, cy, view.width * unit, view.points);
+        if (sigma) {
+          context.strokeStyle = ink(this.palette.window);
+          context.lineWidth = 1.6;
+          context.setLineDash([5, 4]);
+          context.beginPath();
+          context.arc(cx, cy, sigma * unit, 0, 2 * Math.PI);
+          context.stroke();
+          context.setLineDash([]);
+        }
+      }
+    }
+  }
+
+  drawSquare(context, cx, cy, size, points) {
+    context.fillStyle = ink(this.palette.window, 0.14);
+    context.fillRect(cx - size / 2, cy - size / 2, size, size);
+    context.strokeStyle = ink(this.palette.window);
+    context.lineWidth = 2;
+    context.strokeRect(cx - size / 2, cy - size / 2, size, size);
+    context.fillStyle = ink(this.palette.window);
+    for (let i = 0; i < points; i++) {
+      for (let j = 0; j < points; j++) {
+        context.beginPath();
+        context.arc(cx + size * (i / (points - 1) - 0.5), cy + size * (j / (points - 1) - 0.5), Math.min(1.7, size / 60), 0, 2 * Math.PI);
+        context.fill();
       }
     }
   }
@@ -91,7 +163,7 @@ export class PlaneView {
   /** A hatched disc. */
   drawDisc(context, [x, y, r]) {
     const [cx, cy] = this.toScreen([x, y]);
-    const radius = (r / this.facts.lengths[0]) * this.canvas.clientWidth;
+    const radius = (r / this.facts.lengths[0]) * sizeOf(this.canvas)[0];
     context.save();
     context.beginPath();
     context.arc(cx, cy, radius, 0, 2 * Math.PI);
@@ -115,7 +187,7 @@ export class PlaneView {
   }
 }
 
-/** Between which nodes each pixel lies. */
+/** The nodes that each pixel lies between. */
 function weights(pixels, nodes, periodic) {
   const cells = periodic ? nodes : nodes - 1;
   const [low, high, part] = [new Uint16Array(pixels), new Uint16Array(pixels), new Float32Array(pixels)];

@@ -1,13 +1,19 @@
-import { LEARNED, NOBODY, PLANNED } from "./engine.js";
+import { LEARNED, UNCONTROLLED, PLANNED } from "./engine.js";
+import { reachOf } from "./agent.js";
 import { Scale } from "./colour.js";
 
-/** Ticks that curves remember. */
+/** Ticks that curves keep. */
 const MEMORY = 4000;
+/** Ticks of a trail. */
+const TRAIL = 24;
+/** What is left of the scale of pushes and speeds from tick to tick, and its least share of the actuators' limits. */
+const FADE = 0.985;
+const LEAST = 0.004;
 
-/** The lanes as the page shows them: steps them, remembers their curves, and passes on what a visitor does. */
+/** The lanes as the page shows them: steps them, keeps their curves, and applies what a visitor does. */
 export class Play {
-  constructor(engine, data) {
-    [this.engine, this.data, this.facts] = [engine, data, engine.facts];
+  constructor(engine, data, palette) {
+    [this.engine, this.data, this.facts, this.palette] = [engine, data, engine.facts, palette];
     this.dimensions = this.facts.nodes.length;
     this.shown = [true, true, false];
     this.number = 0;
@@ -23,9 +29,9 @@ export class Play {
     const each = 2 * engine.nodes;
     const fields = data.starts.slice(number * each, (number + 1) * each);
     engine.begin(fields, this.agents);
-    this.scale = Scale.covering(data.facts.palette, [fields.subarray(0, engine.nodes)], fields.subarray(engine.nodes));
+    this.scale = Scale.covering(this.palette, [fields.subarray(0, engine.nodes)], fields.subarray(engine.nodes));
     this.givePlan();
-    this.anew();
+    this.clear();
   }
 
   /** A plan that came with the page is for the number of agents that it was made with. */
@@ -40,25 +46,35 @@ export class Play {
 
   restart() {
     this.engine.call("restart");
-    this.anew();
+    this.clear();
   }
 
-  anew() {
+  /** Empties curves and trails. */
+  clear() {
     this.ticks = 0;
     this.histories = [0, 1, 2].map(() => ({ from: 0, error: [], effort: [] }));
+    this.trails = [[], [], []];
+    this.reaches = [0, 1, 2].map(() => ({ push: 0, speed: 0 }));
     this.views.forEach((view) => view.forget?.());
     this.look();
     this.record();
   }
 
-  /** Whether a lane has something to show. */
+  /** Takes the colours of another scheme. */
+  recolour() {
+    this.scale.colour(this.palette);
+    this.views.forEach((view) => view.forget?.());
+    this.stale = true;
+  }
+
+  /** Returns true if a lane has something to show. */
   visible(lane) {
     return this.shown[lane] && (lane !== PLANNED || this.engine.call("planned") > 0);
   }
 
-  /** One tick of all lanes that are shown. */
+  /** Advances all lanes that are shown by one tick. */
   step() {
-    for (const lane of [LEARNED, NOBODY, PLANNED]) {
+    for (const lane of [LEARNED, UNCONTROLLED, PLANNED]) {
       if (this.visible(lane) && !this.engine.call("ended", lane)) this.engine.call("step", lane);
     }
     this.ticks += 1;
@@ -66,17 +82,20 @@ export class Play {
     this.record();
   }
 
-  /** Reads what the lanes look like now. */
+  /** Reads the present state of the lanes. */
   look() {
     const { engine } = this;
     this.target = engine.numbers("target");
     const discs = triples(engine.numbers("discs"));
-    this.scenes = [LEARNED, NOBODY, PLANNED].map((lane) => ({
+    this.scenes = [LEARNED, UNCONTROLLED, PLANNED].map((lane) => ({
       field: engine.numbers("field", lane),
-      positions: lane === NOBODY ? null : engine.numbers("positions", lane),
+      positions: lane === UNCONTROLLED ? null : engine.numbers("positions", lane),
       strength: engine.numbers("strength", lane),
+      action: lane === UNCONTROLLED ? null : engine.numbers("action", lane),
+      trail: this.trails[lane],
+      reach: this.reaches[lane],
       error: engine.call("error", lane),
-      effort: lane === NOBODY ? 0 : engine.call("effort", lane),
+      effort: lane === UNCONTROLLED ? 0 : engine.call("effort", lane),
       diverged: engine.call("diverged", lane) === 1,
       ended: engine.call("ended", lane) === 1,
       discs,
@@ -96,15 +115,27 @@ export class Play {
         [history.error, history.effort] = [history.error.slice(MEMORY / 2), history.effort.slice(MEMORY / 2)];
         history.from += MEMORY / 2;
       }
+      this.follow(scene, lane);
       this.views[lane]?.remember?.(scene, this.scale);
     });
+  }
+
+  /** Continues trails, and the scales of pushes and speeds. */
+  follow({ positions, action }, lane) {
+    if (!positions) return;
+    const [trail, reach, now] = [this.trails[lane], this.reaches[lane], reachOf(this.facts, action)];
+    trail.push(positions);
+    if (trail.length > TRAIL) trail.shift();
+    const { limits } = this.facts;
+    reach.push = Math.max(FADE * reach.push, now.push, LEAST * limits[0]);
+    reach.speed = Math.max(FADE * reach.speed, now.speed, LEAST * limits.at(-1));
   }
 
   scene(lane) {
     return this.scenes[lane];
   }
 
-  /** The last point of a curve is that of now, also after a visitor has interfered. */
+  /** The last point of a curve is the present one, also after a visitor has interfered. */
   changed() {
     this.look();
     this.scenes.forEach((scene, lane) => {
@@ -114,17 +145,18 @@ export class Play {
   }
 
   toggle(agent) {
-    const alive = this.scenes[LEARNED].strength[agent] > 0;
-    this.engine.call("set_alive", agent, alive ? 0 : 1);
+    const active = this.scenes[LEARNED].strength[agent] > 0;
+    this.engine.call("set_alive", agent, active ? 0 : 1);
     this.changed();
   }
 
   place(agent, [x, y]) {
     this.engine.call("place", agent, x, y ?? 0);
+    this.trails.forEach((trail) => trail.splice(0));
     this.changed();
   }
 
-  /** Puts a disc elsewhere; where it cannot be, it stays. */
+  /** Moves a disc; where it cannot be, it stays. */
   moveDisc(disc, [x, y]) {
     try {
       this.engine.attempt("move_disc", disc, x, y);
@@ -135,9 +167,21 @@ export class Play {
     this.changed();
   }
 
+  /** Adds a bump. */
   paint(tool, [x, y], width, amount) {
     this.engine.call(tool === "target" ? "paint_target" : "disturb", x, y, width, amount);
     this.changed();
+  }
+
+  /** Continues a stroke along some points, towards a level. */
+  stroke(tool, points, width, level) {
+    for (const [x, y] of points) this.engine.call(tool === "target" ? "stroke_target" : "stroke_field", x, y, width, level);
+    this.changed();
+  }
+
+  /** Begins another stroke. */
+  lift() {
+    this.engine.call("lift");
   }
 
   clearTarget() {
@@ -148,6 +192,7 @@ export class Play {
   setAgents(agents) {
     this.engine.attempt("set_agents", agents);
     this.agents = agents;
+    this.trails.forEach((trail) => trail.splice(0));
     this.changed();
   }
 
@@ -158,10 +203,10 @@ export class Play {
     this.stale = true;
   }
 
-  /** All lanes begin where the learned one is. */
+  /** All lanes begin with the state of the learned one. */
   mark() {
     this.engine.call("mark", LEARNED);
-    this.anew();
+    this.clear();
   }
 
   plan(actions) {

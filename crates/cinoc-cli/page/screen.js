@@ -1,5 +1,7 @@
-import { LEARNED, NOBODY, PLANNED } from "./engine.js";
+import { LEARNED, UNCONTROLLED, PLANNED } from "./engine.js";
+import { pushOf, velocityOf } from "./agent.js";
 import { Curves, colourBar } from "./curves.js";
+import { Film } from "./film.js";
 import { Hand } from "./hand.js";
 import { LineView } from "./line.js";
 import { Panel } from "./panel.js";
@@ -10,25 +12,28 @@ import { ink } from "./colour.js";
 
 /** Milliseconds of a frame that ticks may take; what is not done by then is left out. */
 const BUDGET = 22;
+/** Episodes after which a page that no visitor has touched takes the next start. */
+const EPISODES = 1.15;
 
 const element = (id) => document.getElementById(id);
 const put = (node, text) => { if (node.textContent !== text) node.textContent = text; };
 const lane = (name) => document.querySelector(`.lane[data-lane="${name}"]`);
 
-/** What is on the screen: pictures of the lanes, curves, and the loop that keeps them going. */
+/** What is on the screen: pictures of the lanes, curves, and the loop that draws them. */
 export class Screen {
   constructor(play, { module, model }) {
-    [this.play, this.facts, this.palette] = [play, play.facts, play.data.facts.palette];
-    this.colours = [this.palette.controlled, this.palette.uncontrolled, this.palette.planned].map((colour) => ink(colour));
+    [this.play, this.facts, this.palette] = [play, play.facts, play.palette];
     this.playing = false;
+    this.touched = false;
     [this.rate, this.owed, this.last, this.frames, this.spent] = [30, 0, 0, [], 0];
     this.hand = new Hand(play);
+    this.hand.touched = () => { this.touched = true; };
     const View = play.dimensions === 2 ? PlaneView : LineView;
-    for (const number of [LEARNED, NOBODY, PLANNED]) {
+    for (const number of [LEARNED, UNCONTROLLED, PLANNED]) {
       lane(number).classList.toggle("line", play.dimensions === 1);
       const canvas = lane(number).querySelector("canvas");
       canvas.setAttribute("aria-label", lane(number).querySelector("b").textContent);
-      const view = new View(canvas, this.facts, this.palette);
+      const view = Object.assign(new View(canvas, this.facts, this.palette), { lane: number });
       this.hand.watch(view, number);
       play.views[number] = view;
     }
@@ -41,9 +46,15 @@ export class Screen {
     this.errors = new Curves(element("error"), this.facts.axis, true, this.palette);
     this.efforts = new Curves(element("effort"), "mean |u|", false, this.palette);
     this.search = new Search(this, module, model);
+    this.film = new Film(this);
     this.panel = new Panel(this);
     new ResizeObserver(() => { play.stale = true; }).observe(document.body);
-    play.anew();
+    play.clear();
+  }
+
+  /** Colours of the lanes. */
+  get colours() {
+    return [this.palette.controlled, this.palette.uncontrolled, this.palette.planned].map((colour) => ink(colour));
   }
 
   start() {
@@ -63,9 +74,11 @@ export class Screen {
     this.hand.paint(seconds);
     if (this.playing) this.advance(seconds);
     if (play.stale) this.draw();
+    this.film.tick(now);
+    if (this.film.recording) this.panel.tellFilm();
   }
 
-  /** As many ticks as are due, or as there is time for. */
+  /** Makes the ticks that are due, or those that there is time for. */
   advance(seconds) {
     this.owed = Math.min(this.owed + seconds * this.rate, 8);
     const since = performance.now();
@@ -75,6 +88,8 @@ export class Screen {
       [this.owed, made] = [this.owed - 1, made + 1];
     }
     if (made > 0) this.spent = 0.9 * this.spent + 0.1 * ((performance.now() - since) / made);
+    // A page that plays for no one in particular shows its other starts too.
+    if (!this.touched && this.play.ticks > EPISODES * this.facts.ticks) this.panel.next();
   }
 
   /** Frames per second, over the last two. */
@@ -83,22 +98,37 @@ export class Screen {
     return frames.length > 1 ? (1000 * (frames.length - 1)) / (frames.at(-1) - frames[0]) : 0;
   }
 
+  /** What is drawn of a lane. */
+  sceneOf(number) {
+    const { play, facts, hand } = this;
+    const scene = play.scene(number);
+    const marked = hand.hover?.lane === number ? hand.hover.agent : undefined;
+    return { ...scene, lane: number, marked, discs: number === UNCONTROLLED ? null : scene.discs, target: facts.target ? play.target : null };
+  }
+
+  /** The name of a lane. */
+  label(number) {
+    return ["learned control", "uncontrolled", `best plan for t = ${this.search.end()}`][number];
+  }
+
   /** Pictures first, words after them: a browser that is asked for sizes in between would lay out the page each time. */
   draw() {
-    const { play, facts } = this;
+    const { play } = this;
     play.stale = false;
-    const shown = [LEARNED, NOBODY, PLANNED].filter((number) => play.shown[number]);
-    for (const number of [LEARNED, NOBODY, PLANNED]) lane(number).hidden = !play.shown[number];
-    element("lanes").classList.toggle("few", shown.length + (this.targetView ? 1 : 0) < 3);
+    const shown = [LEARNED, UNCONTROLLED, PLANNED].filter((number) => play.shown[number]);
+    for (const number of [LEARNED, UNCONTROLLED, PLANNED]) lane(number).hidden = !play.shown[number];
+    const count = shown.filter((number) => number !== LEARNED).length + (this.targetView ? 1 : 0);
+    element("side").style.setProperty("--count", count);
+    element("side").style.setProperty("--shape", play.views[LEARNED].ratio);
+    element("side").classList.toggle("many", count > 2);
     for (const number of shown) {
-      const scene = play.scene(number);
       const cursor = this.hand.cursor?.lane === number ? this.hand.cursor.at : null;
-      const discs = number === NOBODY ? null : scene.discs;
-      play.views[number].draw({ ...scene, discs, cursor, target: facts.target ? play.target : null, colour: this.colours[number] }, play.scale);
+      play.views[number].draw({ ...this.sceneOf(number), cursor, colour: this.colours[number] }, play.scale);
     }
     this.targetView?.draw({ field: play.target, target: play.target }, play.scale);
     colourBar(element("bar"), play.scale, this.palette);
-    this.drawCurves();
+    this.drawErrors(this.errors);
+    this.drawEfforts(this.efforts);
     this.search.draw();
     this.write(shown);
   }
@@ -107,22 +137,39 @@ export class Screen {
     const { play } = this;
     for (const number of shown) {
       const { diverged, error } = play.scene(number);
-      const value = diverged ? "diverged" : `${this.word()} ${short(error)}`;
+      const value = diverged ? "diverged" : number === LEARNED ? `${this.word()} ${short(error)}` : short(error);
       put(lane(number).querySelector("output"), play.visible(number) ? value : "");
+      put(lane(number).querySelector("b"), `${this.label(number)}${number === LEARNED ? this.crew() : ""}`);
     }
-    const { strength } = play.scene(LEARNED);
-    const dead = strength.filter((s) => s === 0).length;
-    const living = strength.length - dead;
-    const agents = `${living} agent${living === 1 ? "" : "s"}${dead ? ` alive, ${dead} dead` : ""}`;
-    put(lane(LEARNED).querySelector(".note"), `${agents}, each seeing what is near it`);
     put(element("clock"), `t = ${this.time()}`);
-    put(lane(NOBODY).querySelector(".note"), "the field left to itself");
-    put(lane(PLANNED).querySelector(".note"), this.search.note());
-    put(lane("target").querySelector(".note"), "its contours are the lines in the other pictures");
+    put(element("hint"), this.hint());
     put(element("pace"), `${Math.round(this.fps())} frames per second · ${this.spent.toFixed(1)} ms per tick of all lanes · engine: WebAssembly, one thread`);
   }
 
-  /** What the mean square is called, in a word. */
+  /** The number of agents, and of failed ones. */
+  crew() {
+    const { strength } = this.play.scene(LEARNED);
+    const failed = strength.filter((s) => s === 0).length;
+    return `, ${strength.length} agent${strength.length === 1 ? "" : "s"}${failed ? `, ${failed} failed` : ""}`;
+  }
+
+  /** What a visitor can do, or what the agent under the pointer does. */
+  hint() {
+    const { hand, play, facts } = this;
+    if (!hand.hover) return this.panel.hint();
+    const { lane: number, agent } = hand.hover;
+    const { strength, action } = play.scene(number);
+    if (agent >= strength.length) return this.panel.hint();
+    if (strength[agent] === 0) return `Agent ${agent + 1} has failed: click to repair it.`;
+    const [push, velocity] = [pushOf(facts, action, agent), velocityOf(facts, action, agent)];
+    const parts = [push === undefined ? "" : `push ${short(push)}`, velocity ? `speed ${short(Math.hypot(...velocity))}` : ""].filter(Boolean);
+    const area = play.dimensions === 2 ? "square" : "band";
+    const seen = facts.window ? `${area}: what it observes, ${facts.window.points}${play.dimensions === 2 ? ` × ${facts.window.points}` : ""} samples` : "it observes the whole field";
+    const circle = play.dimensions === 2 && facts.sigma ? "; circle: width of its push" : "";
+    return `Agent ${agent + 1}: ${parts.join(", ")} · ${seen}${circle} · click: fail it`;
+  }
+
+  /** The name of the mean square in a word. */
   word() {
     return this.facts.title.split(" ")[0];
   }
@@ -131,16 +178,25 @@ export class Screen {
     return beside(this.play.ticks * this.facts.tick, (this.facts.ticks * this.facts.tick) / 100);
   }
 
-  drawCurves() {
+  /** The lines of a quantity, and the ticks that they are drawn from and over. */
+  lines(what, numbers) {
     const { play, facts } = this;
     const span = Math.max(facts.ticks, 2);
     const first = Math.max(0, play.ticks - span);
-    const lines = (what) => [NOBODY, LEARNED, PLANNED].filter((number) => play.shown[number]).map((number) => {
+    const lines = numbers.filter((number) => play.shown[number]).map((number) => {
       const history = play.histories[number];
       const skip = Math.max(0, first - history.from);
       return { colour: this.colours[number], values: history[what].slice(skip), from: history.from + skip };
     });
-    this.errors.draw(lines("error"), first, span, facts.tick);
-    this.efforts.draw(lines("effort").filter(({ colour }) => colour !== this.colours[NOBODY]), first, span, facts.tick);
+    return [lines, first, span, facts.tick];
+  }
+
+  drawErrors(curves) {
+    const { scored, ticks } = this.facts;
+    curves.draw(...this.lines("error", [UNCONTROLLED, LEARNED, PLANNED]), scored < ticks ? scored : -1);
+  }
+
+  drawEfforts(curves) {
+    curves.draw(...this.lines("effort", [LEARNED, PLANNED]), -1);
   }
 }

@@ -5,18 +5,19 @@ import { beside, short } from "./number.js";
 /** Iterations of a search on a line and in the plane, where each takes longer. */
 const ITERATIONS = [200, 60];
 
-/** The lane of the optimum: a plan that came with the page, or one that is searched for from where the learned lane is. */
+/** The lane of the best plan: one that came with the page, or one that is searched for from the state of the learned lane. */
 export class Search {
   constructor(screen, module, model) {
     [this.screen, this.play, this.module, this.model] = [screen, screen.play, module, model];
     const box = document.getElementById("search");
     [this.box, this.text, this.bar, this.button] = [box, box.querySelector("p"), box.querySelector("progress"), box.querySelector("button")];
     this.button.addEventListener("click", () => (this.running ? this.stop() : this.begin()));
+    this.line = document.getElementById("plan");
     this.again = document.getElementById("again");
     this.again.addEventListener("click", () => this.begin());
   }
 
-  /** Everybody waits where the learned lane is, and a worker searches from there. */
+  /** Pauses all lanes at the state of the learned one, and searches from there. */
   begin() {
     const { play, screen } = this;
     screen.panel.playing(false);
@@ -49,27 +50,32 @@ export class Search {
     const there = play.engine.call("planned") > 0;
     this.box.hidden = !play.shown[PLANNED] || (there && !this.running);
     this.bar.hidden = !this.running;
-    // A plan that is over, or that does not know what happened, can be made anew.
+    // A plan that has ended, or that was made before a visitor interfered, can be made again.
     this.again.hidden = !there || Boolean(this.running) || (play.undisturbed && !play.scene(PLANNED).ended);
+    this.line.hidden = !play.shown[PLANNED];
+    this.line.querySelector("span").textContent = this.note();
     if (this.running) {
       const { share, policy, best } = this.progress;
       this.bar.value = share;
       this.text.textContent = best ? `Searching: ${short(best)} so far, learned ${short(policy)}` : "Searching…";
       this.button.textContent = "Stop";
     } else {
-      this.text.textContent = "No plan for what is here now.";
+      this.text.textContent = "No plan for the present state.";
       this.button.textContent = "Search from here";
     }
   }
 
+  /** The time at which the plan ends, or would. */
+  end() {
+    const { engine, facts } = this.play;
+    return beside((engine.call("planned") || facts.scored) * facts.tick, (facts.ticks * facts.tick) / 100);
+  }
+
   note() {
     const { play } = this;
-    const planned = play.engine.call("planned");
-    if (planned === 0) return "the best actions, with everything known beforehand";
-    const scene = play.scene(PLANNED);
-    const end = beside(planned * play.facts.tick, (play.facts.ticks * play.facts.tick) / 100);
-    if (!play.undisturbed) return "open loop: this plan was made before you interfered and does not know of it";
-    if (scene.ended) return `the plan ends at t = ${end}, the moment of the score`;
-    return `a plan with everything known, up to t = ${end}; open loop: it does not look`;
+    if (play.engine.call("planned") === 0) return "Best plan: a search for the best actions, with everything known beforehand.";
+    if (!play.undisturbed) return "Best plan: open loop; it was made before you interfered.";
+    if (play.scene(PLANNED).ended) return `The plan ends at t = ${this.end()}, the moment of the score.`;
+    return `Best plan: everything known beforehand, open loop, for the error at t = ${this.end()} only.`;
   }
 }

@@ -4,10 +4,12 @@ use crate::out::unwritten;
 use crate::picture;
 use anyhow::{Context, Result, bail};
 use cinoc::export::Trial;
-use cinoc::trace::Trace;
-use cinoc::{Problem, Real, memory, shortened};
+use cinoc::internal::disk::WholeFile;
+use cinoc::internal::trace::Trace;
+use cinoc::internal::{budget, disk};
+use cinoc::internal::{shortened, shown};
+use cinoc::{Problem, Real};
 use npyz::WriterBuilder;
-use std::fs::File;
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 use zip::ZipWriter;
@@ -25,8 +27,8 @@ pub fn fields(path: &Path, problem: &Problem) -> Result<Vec<Vec<Real>>> {
         return Ok(vec![picture::field(path, problem)?]);
     }
     let nodes: Vec<u64> = problem.stepper.grid().nodes.iter().map(|&n| n as u64).collect();
-    let place = || format!("{} cannot be used as fields", path.display());
-    let mut file = File::open(path).with_context(place)?;
+    let place = || format!("{} cannot be used as fields", shown(path));
+    let mut file = disk::open(path).with_context(place)?;
     let length = file.metadata().with_context(place)?.len();
     if length > MOST {
         bail!("{}: it is larger than 2 GB; give fewer fields", place());
@@ -55,7 +57,7 @@ pub fn fields(path: &Path, problem: &Problem) -> Result<Vec<Vec<Real>>> {
     if count.and_then(|count| count.checked_mul(width)?.checked_add(size)) != Some(length) {
         bail!("{}: it is {length} bytes long, which is not what its shape {shape:?} asks for; save it again", place());
     }
-    memory::afford(&format!("the fields of {}", path.display()), 3.0 * length as f64)?;
+    budget::check(&format!("the fields of {}", shown(path)), 3.0 * length as f64)?;
     file.seek(SeekFrom::Start(size)).with_context(place)?;
     let mut bytes = Vec::new();
     file.read_to_end(&mut bytes).with_context(place)?;
@@ -73,7 +75,7 @@ pub fn fields(path: &Path, problem: &Problem) -> Result<Vec<Vec<Real>>> {
     Ok(values.chunks_exact(problem.stepper.grid().count()).map(<[Real]>::to_vec).collect())
 }
 
-/// What the header of a `.npy` file says. Read by hand: a file may say anything, and nothing is made as large as it says before that is known to fit.
+/// The header of a `.npy` file, parsed by hand: nothing is allocated by the sizes it claims before they are known to fit.
 struct Header<'a> {
     descr: &'a str,
     fortran: bool,
@@ -109,15 +111,15 @@ struct Archive<'a> {
     file: ZipWriter<Patient>,
 }
 
-/// A file that remembers the first failure and takes all else: whoever is told of a full disk in the middle of an archive would try to end it all the
-/// same, and complain to the terminal.
+/// A file that remembers its first failure and accepts everything after it: the writer of an archive that is told of a full disk would try
+/// to finish all the same, and complain to the terminal.
 struct Patient {
-    file: BufWriter<File>,
+    file: BufWriter<WholeFile>,
     failure: Option<io::Error>,
 }
 
 impl Patient {
-    fn attempt<T: Default>(&mut self, work: impl FnOnce(&mut BufWriter<File>) -> io::Result<T>) -> T {
+    fn attempt<T: Default>(&mut self, work: impl FnOnce(&mut BufWriter<WholeFile>) -> io::Result<T>) -> T {
         if self.failure.is_some() {
             return T::default();
         }
@@ -148,7 +150,7 @@ impl Seek for Patient {
 
 impl<'a> Archive<'a> {
     fn new(path: &'a Path) -> Result<Self> {
-        let file = File::create(path).with_context(|| unwritten(path))?;
+        let file = WholeFile::create(path).with_context(|| unwritten(path))?;
         Ok(Self { path, file: ZipWriter::new(Patient { file: BufWriter::new(file), failure: None }) })
     }
 
@@ -168,7 +170,8 @@ impl<'a> Archive<'a> {
         let place = || unwritten(self.path);
         let mut file = self.file.finish().with_context(place)?;
         file.flush().with_context(place)?;
-        file.failure.map_or(Ok(()), Err).with_context(place)
+        file.failure.map_or(Ok(()), Err).with_context(place)?;
+        file.file.into_inner().map_err(io::IntoInnerError::into_error).and_then(WholeFile::finish).with_context(place)
     }
 }
 
@@ -195,8 +198,7 @@ pub fn export(path: &Path, problem: &Problem, trace: &Trace) -> Result<()> {
     archive.finish()
 }
 
-/// Writes what agents measured and what they should do as `.npz`: `readings [decisions, n]`, `first [decisions]` (1 where an agent is told what it
-/// remembers), `memory [decisions, h]`, `actions [decisions, k]` and the largest magnitudes of actions, `limits [k]`.
+/// Writes test vectors as `.npz`: `readings [decisions, n]`, `first [decisions]` (1 where an agent is given its memory), `memory [decisions, h]`, `actions [decisions, k]` and the largest magnitudes of actions, `limits [k]`.
 pub fn vectors(path: &Path, trial: &Trial, limits: &[Real]) -> Result<()> {
     let (decisions, mut archive) = (trial.first.len(), Archive::new(path)?);
     archive.array("readings", &[decisions, trial.readings.len() / decisions], double(&trial.readings))?;
@@ -211,13 +213,13 @@ pub fn vectors(path: &Path, trial: &Trial, limits: &[Real]) -> Result<()> {
 mod tests {
     use super::*;
 
-    /// A full disk was complained of twice, and nobody asked whether what was still in a buffer got there.
+    /// A full disk was reported twice, and an error of the last flush was lost.
     #[cfg(target_os = "linux")]
     #[test]
-    fn a_full_disk_is_told_of_once() {
+    fn a_full_disk_is_reported_once() {
         for count in [1, 100_000] {
             let mut archive = Archive::new(Path::new("/dev/full")).expect("it can be opened");
-            archive.array("x", &[count], (0..count).map(|i| i as f64)).expect("told of at the end");
+            archive.array("x", &[count], (0..count).map(|i| i as f64)).expect("reported at the end");
             let text = format!("{:#}", archive.finish().expect_err("it is full"));
             assert!(text.starts_with("/dev/full cannot be written; make room") && text.contains("space"), "{text}");
         }

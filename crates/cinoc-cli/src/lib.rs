@@ -1,4 +1,4 @@
-//! The `cinoc` command as a library, so that a crate with problems or policies of its own has all of it:
+//! The `cinoc` command as a library, for crates that define further problems or policies:
 //!
 //! ```no_run
 //! use cinoc::Registry;
@@ -8,6 +8,7 @@
 //! }
 //! ```
 
+mod advice;
 mod arrays;
 mod cmd;
 mod draw;
@@ -15,10 +16,11 @@ mod library;
 mod out;
 mod page;
 mod picture;
+mod progress;
 mod ranks;
 mod stop;
 
-/// What reads files, for the crate that feeds it damaged ones. Not an interface: it changes as it likes.
+/// Readers of files, for the fuzzer. Not a stable interface.
 #[doc(hidden)]
 pub mod readers {
     pub use crate::arrays::fields;
@@ -33,7 +35,7 @@ use std::process::ExitCode;
 
 /// Learn controllers for partial differential equations, for swarms of any size.
 #[derive(Parser)]
-#[command(version, about)]
+#[command(name = "cinoc", version, about)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -42,37 +44,39 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     /// List the problems, or all settings of one.
-    List(cmd::list::Args),
+    List(cmd::list::ListArgs),
     /// Train a policy; shows progress, writes a run folder.
-    Train(cmd::train::Args),
-    /// Make the states that instances of a chaotic problem are drawn from, and describe them.
-    Data(cmd::data::Args),
-    /// Score a trained policy on held-out instances, also with other numbers of agents or failures.
-    Eval(cmd::eval::Args),
-    /// Search for the best actions there are for each instance: what a policy can be measured against.
-    Optimum(cmd::optimum::Args),
-    /// Find out what scores depend on: a table and a picture.
-    Study(cmd::study::Args),
-    /// Draw one controlled episode as PNG, SVG or GIF, or write a page to play with.
-    Show(cmd::show::Args),
-    /// Write a trained policy as a C file or an ONNX model, for a controller on one agent.
-    Export(cmd::export::Args),
-    /// Check the derivatives of a problem, how its gradient grows, and the memory it needs.
-    Check(cmd::check::Args),
+    Train(cmd::train::TrainArgs),
+    /// Prepare the initial states of a chaotic problem, and describe them.
+    Data(cmd::data::DataArgs),
+    /// Score a trained policy on test instances, also with other numbers of agents or with failures.
+    Eval(cmd::eval::EvalArgs),
+    /// Search for the best open-loop actions of each instance, to compare a policy with.
+    Optimum(cmd::optimum::OptimumArgs),
+    /// Run an ablation or parameter study: a table and a figure.
+    Study(cmd::study::StudyArgs),
+    /// Analyse the linear stability of the closed loop for several numbers of agents.
+    Stability(cmd::stability::StabilityArgs),
+    /// Draw one controlled episode as PNG, SVG or GIF, or write an interactive page.
+    Show(cmd::show::ShowArgs),
+    /// Export a trained policy as a C file or an ONNX model, for a controller on one agent.
+    Export(cmd::export::ExportArgs),
+    /// Check the derivatives of a problem, the growth of its gradient, and the memory of an update.
+    Check(cmd::check::CheckArgs),
     /// Time training updates.
-    Bench(cmd::bench::Args),
-    /// Time a tick of ever larger swarms and grids.
-    Scale(cmd::scale::Args),
+    Bench(cmd::bench::BenchArgs),
+    /// Time a tick of growing swarms and grids.
+    Scale(cmd::scale::ScaleArgs),
     /// Test this installation, in a minute or two.
-    Verify(cmd::verify::Args),
+    Verify(cmd::verify::VerifyArgs),
     /// Print the completions of a shell, for example: cinoc completions bash > ~/.local/share/bash-completion/completions/cinoc
-    Completions(cmd::completions::Args),
+    Completions(cmd::completions::CompletionsArgs),
     /// Write a manual page for every command into a folder.
-    Man(cmd::man::Args),
+    Man(cmd::man::ManArgs),
 }
 
 impl Command {
-    /// Some commands are shared by all ranks of a job; the others are for one.
+    /// Runs the command: some are shared by all ranks of a job, the others are for the first.
     fn run(self, registry: &Registry) -> Result<()> {
         match self {
             Self::Train(args) => ranks::together(|| args.run(registry)),
@@ -83,6 +87,7 @@ impl Command {
             _ if !ranks::first() => Ok(()),
             Self::List(args) => args.run(registry),
             Self::Data(args) => args.run(registry),
+            Self::Stability(args) => args.run(registry),
             Self::Show(args) => args.run(registry),
             Self::Export(args) => args.run(registry),
             Self::Check(args) => args.run(registry),
@@ -95,8 +100,9 @@ impl Command {
     }
 }
 
-/// Does what the command line asks for, with these problems and policies.
+/// Runs the command line with these problems and policies.
 pub fn run(registry: Registry) -> ExitCode {
+    ranks::silence_others();
     let first = library::names(&registry)
         .next()
         .map_or("list".into(), |name| format!("show {name}   (draws a trained controller at work)"));
@@ -107,7 +113,7 @@ pub fn run(registry: Registry) -> ExitCode {
         Err(answer) if ranks::first() => answer.exit(),
         Err(_) => Ok(()),
     };
-    // What the first of several ranks says is said for all.
+    // The first of several ranks speaks for all.
     match done {
         _ if !ranks::first() => ExitCode::SUCCESS,
         Ok(()) => ExitCode::SUCCESS,
@@ -118,7 +124,7 @@ pub fn run(registry: Registry) -> ExitCode {
         }
         Err(error) if error.is::<out::Closed>() => ExitCode::from(141),
         Err(error) => {
-            out::note!("{}: {error:#}", out::program());
+            out::note!("{}: {}", out::program(), advice::told(&error));
             ExitCode::FAILURE
         }
     }

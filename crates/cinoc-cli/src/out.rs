@@ -1,25 +1,38 @@
-//! Printing that never panics: a pipe may close, a disk may be full. Of several ranks one prints.
+//! Printing that never panics: a pipe may close, a disk may be full. A silenced process prints nothing: of several ranks one speaks.
 
-use crate::ranks;
-use anyhow::{Result, anyhow};
+use anyhow::{Result, anyhow, bail};
+use cinoc::internal::shown;
 use std::fmt;
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::path::Path;
 use std::sync::LazyLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Prints a line to standard output; an error if it cannot be written.
 macro_rules! say {
     ($($text:tt)*) => { $crate::out::line(format_args!($($text)*)) };
 }
 
-/// Prints a line to standard error, if anybody reads it.
+/// Prints a line to standard error, if it is open.
 macro_rules! note {
     ($($text:tt)*) => { $crate::out::error_line(format_args!($($text)*)) };
 }
 
 pub(crate) use {note, say};
 
-/// The name this program was called by, for commands that a user is advised to type: a crate with problems of its own has another.
+/// True in a process whose lines are printed by another one.
+static SILENT: AtomicBool = AtomicBool::new(false);
+
+/// Makes this process silent, or lets it speak.
+pub fn silence(enabled: bool) {
+    SILENT.store(enabled, Ordering::Relaxed);
+}
+
+fn speaks() -> bool {
+    !SILENT.load(Ordering::Relaxed)
+}
+
+/// The name this program was called by, for commands in advice; a crate with further problems has another.
 pub fn program() -> &'static str {
     static NAME: LazyLock<String> = LazyLock::new(|| {
         let called = std::env::args_os().next().unwrap_or_default();
@@ -42,7 +55,7 @@ impl std::error::Error for Closed {}
 
 /// What `say!` does.
 pub fn line(text: fmt::Arguments) -> Result<()> {
-    if !ranks::first() {
+    if !speaks() {
         return Ok(());
     }
     let mut out = std::io::stdout().lock();
@@ -54,12 +67,23 @@ pub fn line(text: fmt::Arguments) -> Result<()> {
 
 /// That a file cannot be written, and what to do; the cause follows.
 pub fn unwritten(path: &Path) -> String {
-    format!("{} cannot be written; make room, or check that its folder exists and can be written", path.display())
+    format!("{} cannot be written; make room, or check that its folder exists and can be written", shown(path))
+}
+
+/// Refuses a file that cannot be written because its folder does not exist; asked before anything is computed.
+pub fn has_folder(path: &Path) -> Result<()> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    match folder.is_dir() {
+        true => Ok(()),
+        false => {
+            bail!("{} cannot be written: there is no folder {}; make it, or choose another name", shown(path), shown(folder))
+        }
+    }
 }
 
 /// What `note!` does.
 pub fn error_line(text: fmt::Arguments) {
-    if ranks::first() {
+    if speaks() {
         write_error(text);
     }
 }
@@ -71,5 +95,5 @@ pub fn write_error(text: fmt::Arguments) {
 
 /// Whether there is a terminal to show progress on.
 pub fn terminal() -> bool {
-    ranks::first() && std::io::stderr().is_terminal()
+    speaks() && std::io::stderr().is_terminal()
 }

@@ -1,27 +1,29 @@
-//! Fields from pictures.
+//! Fields from images.
 
 use anyhow::{Context, Result, bail};
-use cinoc::{Problem, Real, memory};
-use std::fs::File;
+use cinoc::internal::shown;
+use cinoc::internal::{budget, disk};
+use cinoc::{Problem, Real};
 use std::io::BufReader;
 use std::path::Path;
 
 /// The most pixels of a picture, far beyond any grid.
 const MOST: u64 = 1 << 26;
 
-/// Bytes that a byte of a packed picture can stand for at most: Deflate says 258 of them with two bits.
+/// The most bytes that a byte of a packed image unpacks to: Deflate writes 258 of them in two bits.
 const UNPACKED: u64 = 1032;
 
-/// The field of a `.png` for a problem in the plane: grey levels, black 0 and white 1, brought to the grid. The picture fills the domain, y goes up.
+/// The field of a `.png` for a problem in the plane: grey levels, black 0 and white 1, interpolated to the grid. The image fills the domain,
+/// with y upwards.
 pub fn field(path: &Path, problem: &Problem) -> Result<Vec<Real>> {
-    let place = || format!("{} cannot be used as a field", path.display());
+    let place = || format!("{} cannot be used as a field", shown(path));
     let &[columns, rows] = &problem.stepper.grid().nodes[..] else {
         bail!("{}: {} is not a problem in the plane; give a .npy file", place(), problem.name);
     };
     let picture = Picture::read(path).with_context(place)?;
     let (width, height) = (picture.width, picture.height);
     let level = |x: usize, y: usize| picture.level(x, height - 1 - y);
-    // A place between pixels, and its part of the way from one to the next.
+    // The pixels around a node, and its share of the way from one to the next.
     let between = |node: usize, nodes: usize, pixels: usize| {
         let at = node as f64 / (nodes - 1) as f64 * (pixels - 1) as f64;
         let low = (at as usize).min(pixels.saturating_sub(2));
@@ -50,7 +52,7 @@ struct Picture {
 
 impl Picture {
     fn read(path: &Path) -> Result<Self> {
-        let file = File::open(path)?;
+        let file = disk::open(path)?;
         let length = file.metadata()?.len();
         let mut decoder = png::Decoder::new(BufReader::new(file));
         decoder.set_transformations(png::Transformations::normalize_to_color8());
@@ -69,7 +71,7 @@ impl Picture {
         if reader.info().palette.as_ref().is_some_and(|palette| palette.len() % 3 != 0 || !(3..=768).contains(&palette.len())) {
             bail!("it is damaged: its palette is no list of colours; save it again");
         }
-        memory::afford(&format!("the picture {}", path.display()), reader.output_buffer_size() as f64)?;
+        budget::check(&format!("the picture {}", shown(path)), reader.output_buffer_size() as f64)?;
         let mut bytes = vec![0; reader.output_buffer_size()];
         // The first picture of an animation may be smaller than the file says.
         let info = reader.next_frame(&mut bytes).context("it is damaged; save it again")?;
@@ -133,7 +135,7 @@ mod tests {
             .map_or_else(|error| format!("{error:#}"), |picture| format!("{} × {}", picture.width, picture.height))
     }
 
-    /// Seventy bytes once took 67 MB, for 8192 × 8192 pixels that they said to hold.
+    /// Seventy bytes once took 67 MB, for the 8192 × 8192 pixels they claimed.
     #[test]
     fn no_memory_is_taken_for_pixels_that_are_not_there() {
         assert_eq!(answer(&forged(1, 1)), "1 × 1");

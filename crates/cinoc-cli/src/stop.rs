@@ -4,10 +4,10 @@ use anyhow::Result;
 use std::sync::{Once, OnceLock};
 use std::time::{Duration, Instant};
 
-/// When somebody first asked for an end.
+/// The time of the first signal.
 static ASKED: OnceLock<Instant> = OnceLock::new();
 
-/// A second signal is for the impatient. One that comes sooner is the first once more: a launcher and whoever stopped it may both send theirs.
+/// A second signal ends the process. One that comes sooner counts as the first: a launcher may repeat it.
 const AGAIN: Duration = Duration::from_secs(1);
 
 /// From now on a signal asks for an end instead of being one.
@@ -25,7 +25,7 @@ pub fn listen() -> Result<()> {
     Ok(set?)
 }
 
-/// Whether somebody asked for an end.
+/// Whether a signal asked for an end.
 pub fn asked() -> bool {
     ASKED.get().is_some()
 }

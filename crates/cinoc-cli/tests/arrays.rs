@@ -34,7 +34,7 @@ fn fields_of_ones_own_are_used() {
     let waves = write(&file("waves.npy"), &[3, 100], Order::C, (0..300).map(|i| (wave(i % 100) * (1 + i / 100) as f64) as f32));
     let [zero, waves] = [&zero, &waves].map(|path| path.to_str().expect("a path"));
     let found = row(&["eval", "heat1d", "--start", zero, "--target", waves, "--instances", "3", "--json"]);
-    // Left alone, nothing stays nothing: what is missing is the target.
+    // Without control a zero field stays zero: the error is the target.
     let square = (0..100).map(|i| wave(i).powi(2)).sum::<f64>() / 100.0;
     let expected = square * (1.0 + 4.0 + 9.0) / 3.0;
     let uncontrolled = found["uncontrolled"]["mean"].as_f64().expect("a number");

@@ -3,8 +3,8 @@
 mod common;
 
 use cinoc::Registry;
+use cinoc::internal::threads::Threads;
 use cinoc::run::{Model, Saved};
-use cinoc::threads::Threads;
 use common::{cinoc, finished, refused, resume};
 use std::path::Path;
 
@@ -37,10 +37,10 @@ fn a_flipped_bit_of_a_checkpoint_is_noticed() {
     let ((_folder, run), registry) = (finished(), Registry::builtin());
     let path = run.join("checkpoint.safetensors");
     let whole = std::fs::read(&path).expect("a checkpoint");
-    assert!(Saved::open(&registry, &run, Threads::one()).is_ok());
+    assert!(Saved::open(&registry, &run, Threads::single()).is_ok());
     for at in (0..1500).step_by(11).chain((1500..whole.len()).step_by(997)) {
         std::fs::write(&path, flipped(&whole, at, at % 8)).expect("written");
-        assert!(Saved::open(&registry, &run, Threads::one()).is_err(), "byte {at}");
+        assert!(Saved::open(&registry, &run, Threads::single()).is_err(), "byte {at}");
     }
     let text = refused(&mut resume(&run, &[]));
     assert!(text.contains("checkpoint.safetensors is damaged"), "{text}");

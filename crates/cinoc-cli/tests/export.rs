@@ -16,7 +16,7 @@ fn both_kinds_of_files_and_decisions_to_compare_with() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = |name: &str| folder.path().join(name);
     let said = good(cinoc(["export", "heat1d"]).current_dir(&folder));
-    assert!(said.contains("Wrote heat1d.c: 34 readings and 8 numbers in memory to 2 of action"), "{said}");
+    assert!(said.contains("Wrote heat1d.c: 34 readings and 8 numbers of memory to 2 of action"), "{said}");
     let text = std::fs::read_to_string(path("heat1d.c")).expect("a C file");
     for expected in
         ["void cinoc_act(", "extern const cinoc_real cinoc_offset[12][1];", "strength:", "#define CINOC_TICK_TIME 1e-3"]
@@ -42,6 +42,6 @@ fn what_cannot_be_written_is_explained() {
     };
     answer(&["export", "heat1d", "-o", "policy.py"], "its name must end in .c or .onnx");
     answer(&["export", "heat3d"], "there is no model \"heat3d\"");
-    answer(&["export", "heat1d", "-o", "nowhere/policy.c"], "check that it exists");
+    answer(&["export", "heat1d", "-o", "nowhere/policy.c"], "there is no folder nowhere; make it");
     answer(&["export", "heat1d", "--vectors", "a.npz", "--decisions", "0"], "it must be from 1 to");
 }

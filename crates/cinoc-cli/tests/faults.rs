@@ -1,4 +1,4 @@
-//! The command line with sizes, settings and files that nobody should ask for, under limits of memory and time: each ends well, or with one
+//! The command line with sizes, settings and files that make no sense, under limits of memory and time: each ends well, or with one
 //! sentence; never by a signal, a panic, or not at all.
 #![cfg(unix)]
 

@@ -37,11 +37,117 @@ fn wrong_words_are_answered_with_right_ones() {
         (vec!["eval", "no-such-model"], "run folder"),
         (vec!["eval", "Cargo.toml"], "cinoc train"),
         (vec!["show", "no-such-model"], "run folder"),
-        (vec!["check", "heat2"], "heat2d (did you mean that?)"),
+        (vec!["check", "heat2"], "did you mean heat2d? Otherwise choose one of: heat1d, fkpp1d"),
+        (vec!["show", "heat3d"], "did you mean heat1d or heat2d? Otherwise give"),
+        (vec!["train", "heat1d", "--out", run, "--set", "updates=5"], "did you mean train.updates? Otherwise"),
+        (
+            vec!["train", "heat1d", "--out", run, "--set", "physics.updates=5"],
+            "did you mean train.updates? Otherwise choose one of: physics.",
+        ),
+        (vec!["list", "heat1d", "--set", "physics.nodes=1"], "physics.nodes cannot be 1"),
+        (vec!["study", "foo"], "one of cardinality"),
+        (vec!["study", "failure"], "study failure PROBLEM"),
+        (vec!["stability", "density2d"], "choose one of: "),
+        (
+            vec!["show", "heat1d", "-o", "no-such-folder/a.png"],
+            "there is no folder no-such-folder; make it, or choose another name",
+        ),
+        (vec!["show", "heat1d", "-o", "a.pdf"], ".gif (an animation) or .html (a page)"),
     ] {
         let text = error(&arguments);
         assert!(text.contains(expected), "{arguments:?} says {text:?}, which lacks {expected:?}");
     }
+}
+
+/// Mistakes that are found by the parser of the command line.
+#[test]
+fn numbers_are_asked_for() {
+    for (arguments, expected) in [
+        (
+            vec!["eval", "heat1d", "--agents", "8,x"],
+            "give a whole number such as 8; where several are allowed, separate them by commas",
+        ),
+        (vec!["show", "heat1d", "--instance", "first"], "give a whole number"),
+        (vec!["eval", "heat1d", "--fail", "half"], "give a number such as 0.5"),
+    ] {
+        let output = cinoc(&arguments);
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success() && text.contains(expected), "{arguments:?} says {text:?}");
+    }
+}
+
+#[test]
+fn the_version_is_that_of_the_program() {
+    let text = String::from_utf8(cinoc(&["--version"]).stdout).expect("text");
+    assert_eq!(text.trim_end(), format!("cinoc {}", env!("CARGO_PKG_VERSION")));
+}
+
+/// A table begins when there is a row: an error is not announced by a header.
+#[test]
+fn nothing_is_printed_before_an_error() {
+    let output = cinoc(&["eval", "heat1d", "--agents", "100000000"]);
+    assert!(!output.status.success() && output.stdout.is_empty(), "{}", String::from_utf8_lossy(&output.stdout));
+}
+
+/// Names with escape sequences once reached the terminal as they were.
+#[test]
+fn names_are_printed_without_escape_sequences() {
+    let out = tempfile::tempdir().expect("a folder");
+    let strange = out.path().join("a\x1b[31m.png");
+    let output = common::good(common::cinoc(["show", "heat1d", "-o"]).arg(&strange));
+    assert!(strange.exists() && !output.stdout.contains(&0x1b), "{}", String::from_utf8_lossy(&output.stdout));
+    for command in ["eval", "show"] {
+        let text = common::refused(&mut common::cinoc([command, "no\x1b[31msuch.safetensors"]));
+        assert!(!text.contains('\x1b'), "{text:?}");
+    }
+    std::fs::write(out.path().join("b\x1b[31m.safetensors"), "no model").expect("written");
+    let text =
+        common::refused(&mut common::cinoc([std::ffi::OsStr::new("eval"), out.path().join("b\x1b[31m.safetensors").as_os_str()]));
+    assert!(!text.contains('\x1b') && text.contains("is not a CINOC model"), "{text:?}");
+    let run = out.path().join("run\x1b[31m");
+    let output = common::good(&mut common::tiny(&run, 1));
+    assert!(!output.stdout.contains(&0x1b), "{}", String::from_utf8_lossy(&output.stdout));
+}
+
+/// A run in a folder of any name can be scored and drawn.
+#[cfg(target_os = "linux")]
+#[test]
+fn names_need_not_be_utf8() {
+    use std::os::unix::ffi::OsStrExt;
+    let out = tempfile::tempdir().expect("a folder");
+    let run = out.path().join(std::ffi::OsStr::from_bytes(b"\xff\xfe"));
+    common::good(&mut common::tiny(&run, 1));
+    common::good(common::cinoc(["eval", "--instances", "2"]).arg(&run));
+    common::good(common::cinoc(["show"]).arg(&run).arg("-o").arg(run.join("a.png")));
+    common::good(common::cinoc(["export"]).arg(&run).arg("-o").arg(run.join("a.c")));
+}
+
+/// Pipes once blocked for ever, and `/dev/zero` filled the memory.
+#[cfg(target_os = "linux")]
+#[test]
+fn only_files_that_end_are_read() {
+    let out = tempfile::tempdir().expect("a folder");
+    let pipe = out.path().join("pipe");
+    assert!(Command::new("mkfifo").arg(&pipe).status().expect("mkfifo").success());
+    let (zero, page) = (out.path().join("zero.toml"), out.path().join("page.html"));
+    std::os::unix::fs::symlink("/dev/zero", &zero).expect("a link");
+    let path = |path: &std::path::Path| path.to_str().expect("a plain path").to_owned();
+    let (pipe, zero, page) = (path(&pipe), path(&zero), path(&page));
+    for (arguments, expected) in [
+        (vec!["eval", &pipe], "it is a pipe"),
+        (vec!["eval", "heat1d", "--start", &pipe], "it is a pipe"),
+        (vec!["eval", "heat2d", "--target", &pipe], "it is a pipe"),
+        (vec!["optimum", "heat1d", "-o", &pipe], "not a regular file"),
+        (vec!["show", "heat1d", "-o", &page, "--engine", &pipe], "it is a pipe"),
+        (vec!["show", "heat1d", "-o", &page, "--engine", "/dev/zero"], "it does not end"),
+        (vec!["show", "heat1d", "-o", &page, "--engine", "/etc/passwd"], "is not WebAssembly"),
+        (vec!["train", &zero], "it does not end"),
+        (vec!["list", &zero], "it does not end"),
+    ] {
+        let text = error(&arguments);
+        assert!(text.contains(expected), "{arguments:?} says {text:?}");
+    }
+    assert!(!std::path::Path::new(&page).exists());
 }
 
 #[test]
@@ -101,6 +207,25 @@ fn every_command_reports_numbers_as_json() {
         let output = cinoc(&[&command[..], &small[..]].concat());
         let line: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
         keys.iter().for_each(|key| assert!(!line[key].is_null(), "{command:?} lacks {key}"));
+    }
+}
+
+/// Every command that reports numbers does so in JSON.
+#[test]
+fn lists_figures_and_analyses_report_json_too() {
+    let out = tempfile::tempdir().expect("a folder");
+    let picture = out.path().join("a.png");
+    let picture = picture.to_str().expect("a path");
+    for (command, keys) in [
+        (vec!["list", "heat1d", "--set", "train.updates=7"], vec!["train", "physics"]),
+        (vec!["show", "heat1d", "-o", picture], vec!["score", "uncontrolled", "files", "seed"]),
+        (vec!["study"], vec!["study", "about"]),
+        (vec!["stability", "heat1d", "--agents", "8"], vec!["agents", "rate", "stable", "uncontrolled"]),
+    ] {
+        let output = cinoc(&[&command[..], &["--json"]].concat());
+        let text = String::from_utf8(output.stdout).expect("text");
+        let line: serde_json::Value = serde_json::from_str(text.lines().next().expect("a line")).expect("JSON");
+        keys.iter().for_each(|key| assert!(!line[key].is_null(), "{command:?} lacks {key}: {line}"));
     }
 }
 

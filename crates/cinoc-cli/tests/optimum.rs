@@ -109,14 +109,14 @@ fn what_cannot_be_searched_is_refused_with_a_sentence() {
     assert!(text.contains("it must be 8") && text.lines().count() == 1, "{text}");
     // Trained with other numbers of agents it is refused as well.
     let text = refused(cinoc(["train", "heat1d", "--set", "policy.kind=centralised", "--out"]).arg(folder.path().join("other")));
-    assert!(text.starts_with("cinoc: train.agents cannot be ") && text.contains("--preset paper"), "{text}");
+    assert!(text.starts_with("cinoc: train.agents cannot be ") && text.contains("the paper's preset"), "{text}");
 }
 
 #[cfg(target_os = "linux")]
 #[test]
 fn a_device_is_no_place_for_results() {
     let text = refused(&mut optimum(&["--instances", "1", "-o", "/dev/full"]));
-    assert!(text.contains("no plain file") && text.contains("give another name with -o"), "{text}");
+    assert!(text.contains("not a regular file") && text.contains("give another name with -o"), "{text}");
 }
 
 #[test]
@@ -129,7 +129,7 @@ fn two_processes_do_not_share_a_file() {
     let text = refused(optimum(&["--instances", "2", "-o"]).arg(&path));
     assert!(text.contains("another process writes"), "{text}");
     drop(held);
-    // An instance that stands there twice counts once.
+    // An instance that is there twice counts once.
     let again = lines(&path).into_iter().find(|line| line.get("instance").is_some()).expect("an instance");
     let text = std::fs::read_to_string(&path).expect("a file") + &again.to_string() + "\n";
     std::fs::write(&path, text).expect("a file");

@@ -47,7 +47,7 @@ fn a_run_killed_before_its_first_checkpoint_can_start_again() {
         std::fs::remove_file(run.join(name)).expect("removed");
     }
     std::fs::write(run.join(".checkpoint.safetensors.123-0.partial"), "half").expect("a file");
-    // A stranger's file beside them: nobody knows whose the rest is.
+    // A foreign file beside them: the rest may be foreign too.
     let foreign = run.join("events.out.tfevents.9999999999.cinoc");
     std::fs::write(&foreign, "foreign").expect("a file");
     let text = refused(&mut tiny(&run, 3));
@@ -174,7 +174,7 @@ fn a_run_may_go_on_for_longer_and_with_smaller_steps() {
     for line in ["updates = 6", "rate = 0.00001", "clip = 0.5"] {
         assert!(text.contains(&format!("\n{line}\n")), "{text}");
     }
-    // What killed processes left of their own files goes, what looks alike stays.
+    // Partial files of killed processes are removed, those that look alike stay.
     let (left, foreign) = (run.join(".model.safetensors.99-1.partial"), run.join("model.partial"));
     [&left, &foreign].iter().for_each(|path| std::fs::write(path, "half").expect("a file"));
     good(&mut resume(&run, &[]));
@@ -216,7 +216,7 @@ fn lost_curves_do_not_lose_the_run() {
     assert!(rest.starts_with("4,") && rest.lines().count() == 1 && !found.contains('\0'), "{found:?}");
     assert_eq!(events(&run), 1);
 
-    // Gone altogether; and a short event file is left as it is, a new one goes on.
+    // Gone altogether; and a short event file is left as it is, a new one continues.
     std::fs::remove_file(&curves).expect("removed");
     let old = files(&run).into_iter().find(|(name, _)| name.starts_with("events")).expect("events");
     std::fs::write(run.join(&old.0), &old.1[..old.1.len() - 3]).expect("written");

@@ -23,7 +23,7 @@ fn every_size_has_its_line_and_its_place_in_the_figure() {
         let number = |key: &str| line[key].as_f64().unwrap_or_else(|| panic!("{line} lacks {key}"));
         assert!(number("ms_median") >= number("ms_min") && number("ms_min") > 0.0 && number("ms_fit") > 0.0, "{line}");
     }
-    // As many cells on every grid.
+    // Equally many cells on every grid.
     let cells = |line: &serde_json::Value, grid: f64| line["sigma"].as_f64().expect("a width") * (grid - 1.0);
     assert!((cells(&lines[2], 8.0) - cells(&lines[3], 12.0)).abs() < 1e-9);
     assert!(picture.metadata().expect("a figure").len() > 10_000);

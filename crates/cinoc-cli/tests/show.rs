@@ -11,7 +11,7 @@ const SHORT: [&str; 2] = ["--set", "physics.ticks=12"];
 fn three_swarms_of_the_same_instance_are_drawn() {
     let folder = tempfile::tempdir().expect("a folder");
     for (model, names) in
-        [("heat1d", ["8 agents", "4 agents", "8 agents, 3 die at tick 6"]), ("heat2d", ["16 agents", "8 agents", "5 die"])]
+        [("heat1d", ["8 agents", "4 agents", "8 agents, 3 fail at tick 6"]), ("heat2d", ["16 agents", "8 agents", "5 fail"])]
     {
         let path = folder.path().join(format!("{model}.svg"));
         good(cinoc(["show", model, "--swarms", "--seed", "0", "-o"]).arg(&path).args(SHORT));
@@ -69,7 +69,7 @@ fn pages_refuse_what_is_for_pictures() {
     let page = folder.path().join("page.html");
     for flags in [&["--swarms"][..], &["--fail", "0.3"], &["--before", "5"]] {
         let told = refused(cinoc(["show", "heat1d", "-o"]).arg(&page).args(flags).args(SHORT));
-        assert!(told.contains("kill agents on the page") && !page.exists(), "{told}");
+        assert!(told.contains("click agents on the page") && !page.exists(), "{told}");
     }
     let told = refused(cinoc(["show", "heat1d", "--optimum", "3"]).args(SHORT).current_dir(&folder));
     assert!(told.contains("-o heat1d.html"), "{told}");

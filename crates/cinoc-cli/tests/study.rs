@@ -20,7 +20,7 @@ fn text(path: &Path) -> String {
 #[test]
 fn without_a_name_all_are_listed() {
     let listed = String::from_utf8(good(&mut cinoc(["study"])).stdout).expect("text");
-    for study in cinoc::study::ALL {
+    for study in cinoc_lab::study::ALL {
         assert!(listed.contains(study.name) && listed.contains(study.about), "{listed}");
     }
 }
@@ -86,7 +86,7 @@ fn what_makes_no_sense_is_refused_in_words() {
     for (arguments, word) in [
         (&["cardinal", "heat1d"][..], "cardinality"),
         (&["failure", "heat3d"], "heat"),
-        (&["physics", "ks1d"], "nothing"),
+        (&["physics", "ks1d"], "no cases for ks1d"),
         (&["failure", "heat1d", "--policies", "ks1d"], "trained for ks1d"),
         (&["failure", "heat1d", "--policies", "nowhere"], "nowhere"),
     ] {

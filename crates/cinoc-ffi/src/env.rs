@@ -1,29 +1,40 @@
-//! Environments: episodes side by side, to be stepped by given actions or by a policy.
+//! Environments: parallel episodes, stepped by given actions or by a policy.
 
-use crate::border::{CinocCode, Mistake, finite, give, guard, handle, numbers, room, settings, take, text, wrong};
+use crate::border::{
+    CinocCode, Failure, Object, close, finite, guard_on, handle, mark_broken, numbers, open, output, room, settings, text, wrong,
+};
 use crate::policy::CinocPolicy;
 use cinoc::env::Env;
+use cinoc::internal::random::Stream;
+use cinoc::internal::threads::Threads;
 use cinoc::problem::Preset;
-use cinoc::random::Stream;
-use cinoc::rollout::Beginning;
-use cinoc::threads::Threads;
+use cinoc::rollout::InitialCondition;
 use cinoc::{Problem, Real, Registry, evaluate};
 use std::ffi::c_char;
 use std::sync::Arc;
 
-/// Episodes of one problem side by side.
+/// Parallel episodes of one problem.
 pub struct CinocEnv {
     pub(crate) env: Env,
-    /// Whether episodes have begun.
+    /// True after the first reset.
     pub(crate) begun: bool,
     readings: usize,
+    broken: bool,
 }
 
-/// How many numbers there are of everything.
+impl Object for CinocEnv {
+    const NAME: &'static str = "env";
+
+    fn broken(&mut self) -> &mut bool {
+        &mut self.broken
+    }
+}
+
+/// Sizes of an environment.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CinocEnvSizes {
-    /// Episodes side by side.
+    /// Parallel episodes.
     pub episodes: usize,
     /// Agents of each.
     pub agents: usize,
@@ -33,23 +44,24 @@ pub struct CinocEnvSizes {
     pub nodes: usize,
     /// Space dimensions of a position.
     pub dimensions: usize,
-    /// Numbers that the instruments of an agent read.
+    /// Readings of an agent's sensors.
     pub readings: usize,
-    /// Numbers of an agent's action.
+    /// Numbers of an action.
     pub actions: usize,
 }
 
-fn open(problem: Arc<Problem>, episodes: usize, agents: usize, threads: usize) -> Result<CinocEnv, Mistake> {
+fn make(problem: Arc<Problem>, episodes: usize, agents: usize, threads: usize) -> Result<CinocEnv, Failure> {
     let agents = if agents == 0 { problem.agents } else { agents };
     let readings = problem.swarm.instruments().iter().map(|one| one.count).sum();
-    Ok(CinocEnv { env: Env::new(problem, episodes, agents, Threads::new(threads)?)?, begun: false, readings })
+    let env = Env::new(problem, episodes, agents, Threads::new(threads)?)?;
+    Ok(CinocEnv { env, begun: false, readings, broken: false })
 }
 
-/// Opens an environment of a problem by name (heat1d). `changes` are settings to change, a line `key=value` each, or NULL; 0 agents are as many as in
-/// training, 0 threads as many as there are cores.
+/// Opens an environment of a problem by name (heat1d). `changes` are settings to change, one `key=value` per line, or
+/// NULL. 0 agents: the number in training; 0 threads: one per core. `*env` is NULL after a failure.
 ///
 /// # Safety
-/// Strings end with a zero; `env` points to room for a pointer.
+/// Strings end with a zero; `env` points to a pointer.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cinoc_env_open(
     problem: *const c_char,
@@ -59,20 +71,21 @@ pub unsafe extern "C" fn cinoc_env_open(
     threads: usize,
     env: *mut *mut CinocEnv,
 ) -> CinocCode {
-    guard(|| {
+    let work = || {
         let registry = Registry::builtin();
-        // SAFETY: as the caller says.
+        // SAFETY: strings that end with a zero, by the contract of this function.
         let (name, changes) = unsafe { (text("problem", problem)?, settings(changes)?) };
         let problem = registry.build(&registry.config(name, Preset::Tuned, &changes)?)?;
-        // SAFETY: likewise.
-        unsafe { give("env", env, open(Arc::new(problem), episodes, agents, threads)?) }
-    })
+        make(Arc::new(problem), episodes, agents, threads)
+    };
+    // SAFETY: `env` points to a pointer, by the contract of this function.
+    unsafe { open(env, work) }
 }
 
-/// Opens an environment of the problem of a policy, likewise.
+/// Opens an environment of the problem of a policy, in the same way.
 ///
 /// # Safety
-/// `policy` was opened; `env` points to room for a pointer.
+/// `policy` was opened; `env` points to a pointer.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cinoc_env_open_for(
     policy: *mut CinocPolicy,
@@ -81,33 +94,31 @@ pub unsafe extern "C" fn cinoc_env_open_for(
     threads: usize,
     env: *mut *mut CinocEnv,
 ) -> CinocCode {
-    guard(|| {
-        // SAFETY: as the caller says.
-        let policy = unsafe { handle("policy", policy) }?;
-        // SAFETY: likewise.
-        unsafe { give("env", env, open(policy.problem.clone(), episodes, agents, threads)?) }
-    })
+    // SAFETY: `policy` was opened, by the contract of this function.
+    let work = || make(unsafe { handle(policy) }?.problem.clone(), episodes, agents, threads);
+    // SAFETY: `env` points to a pointer, by the contract of this function.
+    unsafe { open(env, work) }
 }
 
-/// Closes an environment; NULL is none.
+/// Closes an environment; NULL is allowed.
 ///
 /// # Safety
 /// `env` is NULL, or was opened and is not used again.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cinoc_env_close(env: *mut CinocEnv) {
-    // SAFETY: as the caller says.
-    unsafe { take(env) }
+    // SAFETY: the contract of this function is that of `close`.
+    unsafe { close(env) }
 }
 
-/// How many numbers there are of everything.
+/// Writes the sizes of an environment.
 ///
 /// # Safety
 /// `env` was opened; `sizes` points to one.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cinoc_env_sizes(env: *mut CinocEnv, sizes: *mut CinocEnvSizes) -> CinocCode {
-    guard(|| {
-        // SAFETY: as the caller says.
-        let (CinocEnv { env, readings, .. }, sizes) = unsafe { (handle("env", env)?, handle("sizes", sizes)?) };
+    let work = |CinocEnv { env, readings, .. }: &mut CinocEnv| {
+        // SAFETY: `sizes` points to one, by the contract of this function.
+        let sizes = unsafe { output("sizes", sizes) }?;
         let problem = env.problem();
         *sizes = CinocEnvSizes {
             episodes: env.instances(),
@@ -119,30 +130,32 @@ pub unsafe extern "C" fn cinoc_env_sizes(env: *mut CinocEnv, sizes: *mut CinocEn
             actions: problem.swarm.action_width(),
         };
         Ok(())
-    })
+    };
+    // SAFETY: `env` was opened, by the contract of this function.
+    unsafe { guard_on(env, work) }
 }
 
-/// Begins all episodes anew, with the held-out instances of a seed from number `first` on. On problems of chaos the first call for a seed makes
-/// long free runs, which are kept on the disk.
+/// Starts all episodes, with the held-out instances of a seed from number `first` on. On chaotic problems the first
+/// call for a seed makes long uncontrolled runs, which are cached on disk.
 ///
 /// # Safety
 /// `env` was opened, and no other thread uses it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cinoc_env_reset(env: *mut CinocEnv, seed: u64, first: usize) -> CinocCode {
-    guard(|| {
-        // SAFETY: as the caller says.
-        let CinocEnv { env, begun, .. } = unsafe { handle("env", env) }?;
+    let work = |CinocEnv { env, begun, .. }: &mut CinocEnv| {
         let (problem, agents) = (env.problem().clone(), env.agents());
         let which = vec![true; env.instances()];
-        env.reset(&which, &mut |i| Beginning::drawn(&problem, agents, seed, Stream::Test, first.wrapping_add(i)));
+        env.reset(&which, &mut |i| InitialCondition::drawn(&problem, agents, seed, Stream::Test, first.wrapping_add(i)));
         *begun = true;
         Ok(())
-    })
+    };
+    // SAFETY: `env` was opened and no other thread uses it, by the contract of this function.
+    unsafe { guard_on(env, work) }
 }
 
 impl CinocEnv {
-    /// The environment, once its episodes have begun.
-    pub(crate) fn begun(&mut self) -> Result<&mut Env, Mistake> {
+    /// Returns the environment, after its first reset.
+    pub(crate) fn begun(&mut self) -> Result<&mut Env, Failure> {
         if !self.begun {
             return wrong("no episode has begun; call cinoc_env_reset first");
         }
@@ -150,30 +163,31 @@ impl CinocEnv {
     }
 }
 
-/// What the instruments of all agents read, `[episodes, agents, readings]`.
+/// Writes the readings of all agents, `[episodes, agents, readings]`.
 ///
 /// # Safety
-/// `env` was opened, and no other thread uses it; `readings` has room for `count` numbers.
+/// `env` was opened, and no other thread uses it; `readings` has `count` numbers.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cinoc_env_observe(env: *mut CinocEnv, readings: *mut Real, count: usize) -> CinocCode {
-    guard(|| {
-        // SAFETY: as the caller says.
-        let own = unsafe { handle("env", env) }?;
+    let work = |own: &mut CinocEnv| {
         let each = own.readings;
         let env = own.begun()?;
         let each = env.agents() * each;
-        // SAFETY: likewise.
+        // SAFETY: `readings` has `count` numbers, by the contract of this function.
         let readings = unsafe { room("readings", readings, count, env.instances() * each) }?;
         readings.chunks_exact_mut(each).enumerate().for_each(|(i, readings)| readings.copy_from_slice(&env.readings(i)));
         Ok(())
-    })
+    };
+    // SAFETY: `env` was opened and no other thread uses it, by the contract of this function.
+    unsafe { guard_on(env, work) }
 }
 
-/// One tick with given actions, `[episodes, agents, actions]`, in the units of the actuators; limits and safety hold for them. `cost` receives what
-/// the tick cost in each episode, `done` 1 where an episode is over; either may be NULL.
+/// Makes one tick with given actions, `[episodes, agents, actions]`, in the units of the actuators, within their limits
+/// and after the safety layer. All actions must be finite. `cost` receives the cost of the tick in each episode, `done`
+/// 1 where an episode is over; either may be NULL.
 ///
 /// # Safety
-/// `env` was opened, and no other thread uses it; `actions` has `count` numbers, `cost` and `done` room for one per episode.
+/// `env` was opened, and no other thread uses it; `actions` has `count` numbers, `cost` and `done` one per episode.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cinoc_env_step(
     env: *mut CinocEnv,
@@ -182,22 +196,25 @@ pub unsafe extern "C" fn cinoc_env_step(
     cost: *mut f64,
     done: *mut u8,
 ) -> CinocCode {
-    guard(|| {
-        // SAFETY: as the caller says.
-        let env = unsafe { handle("env", env) }?.begun()?;
-        // SAFETY: likewise.
-        let actions = unsafe { numbers("actions", actions, count, env.actions()) }?;
+    let work = |env: &mut CinocEnv| {
+        let env = env.begun()?;
+        // SAFETY: `actions` has `count` numbers, by the contract of this function.
+        let actions = unsafe { numbers("actions", actions, count, env.action_len()) }?;
         finite("actions", actions)?;
         env.step(actions);
-        // SAFETY: likewise.
+        // SAFETY: null or one per episode, by the contract of this function.
         unsafe { report(env, cost, done) }
-    })
+    };
+    // SAFETY: `env` was opened and no other thread uses it, by the contract of this function.
+    unsafe { guard_on(env, work) }
 }
 
-/// So many ticks driven by a policy, which decides for all agents; `cost` receives that of the last one, `done` as in cinoc_env_step.
+/// Makes up to `ticks` ticks driven by a policy, which decides for all agents, and returns earlier once all episodes
+/// are over. `cost` receives the cost of the last tick, `done` as in cinoc_env_step.
 ///
 /// # Safety
-/// `env` and `policy` were opened, and no other thread uses them; `cost` and `done` are NULL or have room for one per episode.
+/// `env` and `policy` were opened, and no other thread uses them; `cost` and `done` are NULL or have one number per
+/// episode.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cinoc_env_run(
     env: *mut CinocEnv,
@@ -206,34 +223,50 @@ pub unsafe extern "C" fn cinoc_env_run(
     cost: *mut f64,
     done: *mut u8,
 ) -> CinocCode {
-    guard(|| {
-        // SAFETY: as the caller says.
-        let (env, own) = unsafe { (handle("env", env)?.begun()?, handle("policy", policy)?) };
+    let work = |env: &mut CinocEnv| {
+        let env = env.begun()?;
+        // SAFETY: `policy` was opened and no other thread uses it, by the contract of this function.
+        let own = unsafe { handle(policy) }?;
         let (plant, other) = (own.problem.plant(), env.problem().plant());
         if (plant.features, plant.action_width) != (other.features, other.action_width) {
             return wrong(
-                "this policy was made for agents that see or act otherwise; open the environment with cinoc_env_open_for",
+                "this policy was made for agents with other sensors or actuators; open the environment with cinoc_env_open_for",
             );
         }
-        evaluate::decide(&*own.policy, env.agents(), env.instances())?;
-        env.run(&*own.policy, &own.model.params, ticks, &mut |_| {});
-        // SAFETY: likewise.
+        evaluate::check_policy(&*own.policy, env.agents(), env.instances())?;
+        for tick in 0..ticks {
+            if env.last_step().done.iter().all(|done| *done) {
+                break;
+            }
+            match tick {
+                0 => env.run(&*own.policy, &own.model.params, 1, &mut |_| {}),
+                _ => env.run_cached(&*own.policy, &own.model.params, 1, &mut |_| {}),
+            }
+        }
+        // SAFETY: null or one per episode, by the contract of this function.
         unsafe { report(env, cost, done) }
-    })
+    };
+    // SAFETY: `env` was opened and no other thread uses it, by the contract of this function.
+    let code = unsafe { guard_on(env, work) };
+    if code == CinocCode::Fault {
+        // SAFETY: `policy` was opened and the call has ended.
+        unsafe { mark_broken(policy) };
+    }
+    code
 }
 
-/// Tells what the last tick gave.
+/// Writes the results of the last tick.
 ///
 /// # Safety
-/// `cost` and `done` are null or have room for one per episode.
-unsafe fn report(env: &Env, cost: *mut f64, done: *mut u8) -> Result<(), Mistake> {
-    let (step, episodes) = (env.last(), env.instances());
+/// `cost` and `done` are null or have one number per episode.
+unsafe fn report(env: &Env, cost: *mut f64, done: *mut u8) -> Result<(), Failure> {
+    let (step, episodes) = (env.last_step(), env.instances());
     if !cost.is_null() {
-        // SAFETY: as the caller says.
+        // SAFETY: one per episode, by the contract of this function.
         unsafe { room("cost", cost, episodes, episodes) }?.copy_from_slice(step.cost);
     }
     if !done.is_null() {
-        // SAFETY: likewise.
+        // SAFETY: one per episode, by the contract of this function.
         let done = unsafe { room("done", done, episodes, episodes) }?;
         done.iter_mut().zip(step.done).for_each(|(to, from)| *to = u8::from(*from));
     }
@@ -243,7 +276,7 @@ unsafe fn report(env: &Env, cost: *mut f64, done: *mut u8) -> Result<(), Mistake
 /// Copies numbers of an episode.
 ///
 /// # Safety
-/// `env` was opened, and no other thread uses it; `out` has room for `count` numbers.
+/// `env` was opened, and no other thread uses it; `out` has `count` numbers.
 unsafe fn read(
     env: *mut CinocEnv,
     episode: usize,
@@ -251,72 +284,76 @@ unsafe fn read(
     count: usize,
     of: impl Fn(&Env, usize) -> &[Real],
 ) -> CinocCode {
-    guard(|| {
-        // SAFETY: as the caller says.
-        let env = unsafe { handle("env", env) }?.begun()?;
+    let work = |env: &mut CinocEnv| {
+        let env = env.begun()?;
         if episode >= env.instances() {
             return wrong(format!("there is no episode {episode}; choose one from 0 to {}", env.instances() - 1));
         }
         let values = of(env, episode);
-        // SAFETY: likewise.
+        // SAFETY: `out` has `count` numbers, by the contract of this function.
         unsafe { room("out", out, count, values.len()) }?.copy_from_slice(values);
         Ok(())
-    })
+    };
+    // SAFETY: `env` was opened and no other thread uses it, by the contract of this function.
+    unsafe { guard_on(env, work) }
 }
 
-/// The field of an episode, `[nodes]`.
+/// Copies the field of an episode, `[nodes]`.
 ///
 /// # Safety
-/// `env` was opened, and no other thread uses it; `out` has room for `count` numbers.
+/// `env` was opened, and no other thread uses it; `out` has `count` numbers.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cinoc_env_field(env: *mut CinocEnv, episode: usize, out: *mut Real, count: usize) -> CinocCode {
-    // SAFETY: as the caller says.
+    // SAFETY: the contract of this function is that of `read`.
     unsafe { read(env, episode, out, count, Env::field) }
 }
 
-/// The field that an episode should reach, `[nodes]`.
+/// Copies the target of an episode, `[nodes]`.
 ///
 /// # Safety
-/// `env` was opened, and no other thread uses it; `out` has room for `count` numbers.
+/// `env` was opened, and no other thread uses it; `out` has `count` numbers.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cinoc_env_target(env: *mut CinocEnv, episode: usize, out: *mut Real, count: usize) -> CinocCode {
-    // SAFETY: as the caller says.
+    // SAFETY: the contract of this function is that of `read`.
     unsafe { read(env, episode, out, count, Env::target) }
 }
 
-/// Where the agents of an episode are, `[agents, dimensions]`.
+/// Copies the positions of the agents of an episode, `[agents, dimensions]`.
 ///
 /// # Safety
-/// `env` was opened, and no other thread uses it; `out` has room for `count` numbers.
+/// `env` was opened, and no other thread uses it; `out` has `count` numbers.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cinoc_env_positions(env: *mut CinocEnv, episode: usize, out: *mut Real, count: usize) -> CinocCode {
-    // SAFETY: as the caller says.
+    // SAFETY: the contract of this function is that of `read`.
     unsafe { read(env, episode, out, count, Env::positions) }
 }
 
-/// What the agents of an episode did in the last tick, `[agents, actions]`.
+/// Copies the actions of the last tick of an episode, `[agents, actions]`.
 ///
 /// # Safety
-/// `env` was opened, and no other thread uses it; `out` has room for `count` numbers.
+/// `env` was opened, and no other thread uses it; `out` has `count` numbers.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cinoc_env_actions(env: *mut CinocEnv, episode: usize, out: *mut Real, count: usize) -> CinocCode {
-    // SAFETY: as the caller says.
+    // SAFETY: the contract of this function is that of `read`.
     unsafe { read(env, episode, out, count, Env::action) }
 }
 
-/// The score of an episode, once it is over: the first measure of its problem.
+/// Writes the score of an episode that is over: the first measure of its problem.
 ///
 /// # Safety
 /// `env` was opened, and no other thread uses it; `score` points to a number.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cinoc_env_score(env: *mut CinocEnv, episode: usize, score: *mut f64) -> CinocCode {
-    guard(|| {
-        // SAFETY: as the caller says.
-        let (env, score) = unsafe { (handle("env", env)?.begun()?, handle("score", score)?) };
-        if episode >= env.instances() || !env.last().done[episode] {
+    let work = |env: &mut CinocEnv| {
+        let env = env.begun()?;
+        // SAFETY: `score` points to a number, by the contract of this function.
+        let score = unsafe { output("score", score) }?;
+        if episode >= env.instances() || !env.last_step().done[episode] {
             return wrong(format!("episode {episode} has no score yet; ask for one of an episode that is done"));
         }
         *score = env.measures(episode)[0];
         Ok(())
-    })
+    };
+    // SAFETY: `env` was opened and no other thread uses it, by the contract of this function.
+    unsafe { guard_on(env, work) }
 }

@@ -1,10 +1,24 @@
-//! The C library: environments to step, policies that decide, gradients by actions. `include/cinoc.h` is made from this crate by cbindgen, and a
-//! test says that it is the present one; `examples/c` uses it.
+//! The C library: environments to step, policies that decide, gradients with respect to actions. cbindgen makes
+//! `include/cinoc.h` from this crate, and a test checks that it is up to date; `examples/c` uses it.
 //!
-//! Every function returns a [`CinocCode`]. Whatever goes wrong is explained by [`cinoc_message`], in a sentence that ends with what to do. A panic does not
-//! cross the border: it is a fault of ours, and a code too.
+//! Functions that can fail return a [`CinocCode`], and [`cinoc_message`] explains a failure in a sentence that ends
+//! with what to do. A panic does not cross the border: it is a fault of the library and has a code; the handles of that
+//! call can then only be closed.
+//!
+//! ```
+//! use cinoc_ffi::{CinocCode, cinoc_env_close, cinoc_env_open, cinoc_env_reset};
+//! use std::ptr::{null, null_mut};
+//!
+//! let mut env = null_mut();
+//! // SAFETY: the strings end with a zero, `env` points to a pointer, and one thread uses the handle.
+//! unsafe {
+//!     assert!(cinoc_env_open(c"heat1d".as_ptr(), null(), 2, 8, 1, &raw mut env) == CinocCode::Ok);
+//!     assert!(cinoc_env_reset(env, 0, 0) == CinocCode::Ok);
+//!     cinoc_env_close(env);
+//! }
+//! ```
 
-// A border to C: pointers are checked for null, and for nothing else, since nothing else can be.
+// The border to C: pointers are checked for null; their contract, in each function's `Safety`, covers the rest.
 #![allow(unsafe_code)]
 
 mod border;

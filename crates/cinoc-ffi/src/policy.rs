@@ -1,10 +1,11 @@
-//! Policies: those that come with the library, from files and from runs.
+//! Policies: shipped ones, from files and from run folders.
 
-use crate::border::{CinocCode, finite, give, guard, handle, numbers, room, settings, take, text};
+use crate::border::{CinocCode, Object, close, guard_on, numbers, open, output, room, settings, text};
 use cinoc::export::Program;
+use cinoc::internal::library;
 use cinoc::policy::Policy;
 use cinoc::run::Model;
-use cinoc::{Problem, Real, Registry, library};
+use cinoc::{Problem, Real, Registry};
 use std::ffi::c_char;
 use std::sync::Arc;
 
@@ -14,73 +15,92 @@ pub struct CinocPolicy {
     pub(crate) problem: Arc<Problem>,
     pub(crate) policy: Box<dyn Policy>,
     program: Program,
+    broken: bool,
 }
 
-/// How many numbers a policy takes and gives, for one agent.
+impl Object for CinocPolicy {
+    const NAME: &'static str = "policy";
+
+    fn broken(&mut self) -> &mut bool {
+        &mut self.broken
+    }
+}
+
+/// Numbers of inputs and outputs of a policy, for one agent.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CinocPolicySizes {
-    /// Numbers that the instruments of an agent read.
+    /// Readings of an agent's sensors.
     pub readings: usize,
-    /// Numbers that it remembers from tick to tick.
+    /// Numbers that an agent keeps from tick to tick: the memory of the network, then the last valid reading of each
+    /// sensor.
     pub memory: usize,
-    /// Numbers of its action.
+    /// Numbers of an action.
     pub actions: usize,
 }
 
-/// Opens a model: the name of one that comes with the library (heat1d), a .safetensors file, or a run folder. `changes` are settings of its problem to
-/// change, a line `key=value` each, or NULL.
+/// Opens a model: the name of a shipped one (heat1d), a .safetensors file, or a run folder. `changes` are settings of
+/// its problem to change, one `key=value` per line, or NULL. `*policy` is NULL after a failure.
 ///
 /// # Safety
-/// Strings end with a zero; `policy` points to room for a pointer.
+/// Strings end with a zero; `policy` points to a pointer.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cinoc_policy_open(
     model: *const c_char,
     changes: *const c_char,
     policy: *mut *mut CinocPolicy,
 ) -> CinocCode {
-    guard(|| {
-        let registry = Registry::builtin();
-        // SAFETY: as the caller says.
-        let (name, changes) = unsafe { (text("model", model)?, settings(changes)?) };
-        let model = library::find(&registry, name)?.with(&registry, &changes)?;
-        let (problem, own) = model.build(&registry)?;
-        let program = Program::record(&problem, &*own, &model.params, false)?;
-        // SAFETY: as the caller says.
-        unsafe { give("policy", policy, CinocPolicy { model, problem, policy: own, program }) }
-    })
+    // SAFETY: `policy` points to a pointer, by the contract of this function.
+    unsafe {
+        open(policy, || {
+            let registry = Registry::builtin();
+            // SAFETY (of both): strings that end with a zero, by the contract of this function.
+            let (name, changes) = (text("model", model)?, settings(changes)?);
+            let model = library::find(&registry, name)?.with(&registry, &changes)?;
+            let (problem, policy) = model.build(&registry)?;
+            let program = Program::record(&problem, &*policy, &model.params, false)?;
+            Ok(CinocPolicy { model, problem, policy, program, broken: false })
+        })
+    }
 }
 
-/// Closes a policy; NULL is none.
+/// Closes a policy; NULL is allowed.
 ///
 /// # Safety
 /// `policy` is NULL, or was opened and is not used again.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cinoc_policy_close(policy: *mut CinocPolicy) {
-    // SAFETY: as the caller says.
-    unsafe { take(policy) }
+    // SAFETY: the contract of this function is that of `close`.
+    unsafe { close(policy) }
 }
 
-/// How many numbers a policy takes and gives.
+/// Writes the numbers of inputs and outputs of a policy.
 ///
 /// # Safety
 /// `policy` was opened; `sizes` points to one.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cinoc_policy_sizes(policy: *mut CinocPolicy, sizes: *mut CinocPolicySizes) -> CinocCode {
-    guard(|| {
-        // SAFETY: as the caller says.
-        let (policy, sizes) = unsafe { (handle("policy", policy)?, handle("sizes", sizes)?) };
-        let program = &policy.program;
-        *sizes = CinocPolicySizes { readings: program.readings(), memory: program.memory(), actions: program.width() };
-        Ok(())
-    })
+    // SAFETY: `policy` was opened and `sizes` points to one, by the contract of this function.
+    unsafe {
+        guard_on(policy, |CinocPolicy { program, .. }| {
+            *output("sizes", sizes)? =
+                CinocPolicySizes { readings: program.readings(), memory: program.state(), actions: program.width() };
+            Ok(())
+        })
+    }
 }
 
-/// One decision for one agent, as an exported controller makes it: from what its instruments read (cinoc_env_observe) and what it remembers
-/// (zeros at first; written anew) to its action, in the units of the actuators and within their limits.
+/// Decides once for one agent, as an exported controller does: from its readings (cinoc_env_observe) and its memory
+/// (zeros before the first tick; updated) to its action, in the units of the actuators, always finite and within their
+/// limits.
+///
+/// A reading that is NaN, infinite or beyond 1e6 in magnitude counts as missing: the last valid reading of that sensor,
+/// kept in `memory`, is held (0 before the first). The strength is limited to [0, 1], a missing one is 0. An agent of
+/// strength 0 is inactive: action 0, memory of the network 0. A memory of the network with a number that is not finite
+/// or beyond 1e6 is reset to 0.
 ///
 /// # Safety
-/// `policy` was opened, and no other thread uses it; arrays are as long as said.
+/// `policy` was opened, and no other thread uses it; arrays have the given lengths.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cinoc_policy_act(
     policy: *mut CinocPolicy,
@@ -91,23 +111,14 @@ pub unsafe extern "C" fn cinoc_policy_act(
     action: *mut Real,
     action_count: usize,
 ) -> CinocCode {
-    guard(|| {
-        // SAFETY: as the caller says.
-        let policy = unsafe { handle("policy", policy) }?;
-        let program = &mut policy.program;
-        // SAFETY: likewise.
-        let readings = unsafe { numbers("readings", readings, reading_count, program.readings()) }?;
-        let mut nothing = [0.0; 0];
-        let memory: &mut [Real] = match program.memory() {
-            0 => &mut nothing,
-            // SAFETY: likewise.
-            needed => unsafe { room("memory", memory, memory_count, needed) }?,
-        };
-        // SAFETY: likewise.
-        let action = unsafe { room("action", action, action_count, program.width()) }?;
-        finite("readings", readings)?;
-        finite("memory", memory)?;
-        action.copy_from_slice(&program.run(readings, memory));
-        Ok(())
-    })
+    // SAFETY: `policy` was opened and arrays have the given lengths, by the contract of this function.
+    unsafe {
+        guard_on(policy, |CinocPolicy { program, .. }| {
+            let readings = numbers("readings", readings, reading_count, program.readings())?;
+            let memory = room("memory", memory, memory_count, program.state())?;
+            let action = room("action", action, action_count, program.width())?;
+            action.copy_from_slice(&program.run(readings, memory));
+            Ok(())
+        })
+    }
 }

@@ -1,11 +1,10 @@
-//! The library as C sees it.
+//! The library, called as from C.
 
 #![allow(unsafe_code, reason = "calls across the border")]
 
 use cinoc::Real;
 use cinoc_ffi::*;
 use std::ffi::{CStr, CString};
-use std::path::Path;
 use std::ptr::null_mut;
 
 fn message() -> String {
@@ -22,9 +21,10 @@ fn policy(name: &str) -> *mut CinocPolicy {
 }
 
 /// `CINOC_HEADER=write cargo test -p cinoc-ffi` writes it.
+#[cfg(not(double))]
 #[test]
 fn the_header_is_that_of_the_functions() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
     let config = cbindgen::Config::from_file(folder.join("cbindgen.toml")).expect("a configuration");
     let mut bytes = Vec::new();
     cbindgen::generate_with_config(folder, config).expect("a header").write(&mut bytes);
@@ -33,11 +33,11 @@ fn the_header_is_that_of_the_functions() {
         std::fs::write(&path, &new).expect("the header can be written");
     }
     let old = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(old == new, "include/cinoc.h is not the present one; write it with CINOC_HEADER=write cargo test -p cinoc-ffi");
+    assert!(old == new, "include/cinoc.h is out of date; write it with CINOC_HEADER=write cargo test -p cinoc-ffi");
 }
 
 #[test]
-fn agents_that_decide_one_by_one_do_what_the_engine_does() {
+fn separate_decisions_equal_those_of_the_engine() {
     let policy = policy("heat1d");
     let (mut envs, mut sizes, mut own) = ([null_mut(); 2], CinocEnvSizes::default(), CinocPolicySizes::default());
     // SAFETY: handles that were opened here, and arrays as long as said.
@@ -70,7 +70,7 @@ fn agents_that_decide_one_by_one_do_what_the_engine_does() {
             assert_eq!(cinoc_env_field(envs[0], episode, alone.as_mut_ptr(), alone.len()), CinocCode::Ok);
             assert_eq!(cinoc_env_field(envs[1], episode, together.as_mut_ptr(), together.len()), CinocCode::Ok);
             let off = alone.iter().zip(&together).map(|(a, b)| (a - b).abs() as f64).fold(0.0, f64::max);
-            assert!(off < if cfg!(feature = "f64") { 1e-10 } else { 1e-4 }, "off by {off:e}");
+            assert!(off < if cfg!(double) { 1e-10 } else { 1e-4 }, "off by {off:e}");
             let mut score = 0.0;
             assert_eq!(cinoc_env_score(envs[0], episode, &mut score), CinocCode::Ok);
             assert!(score < 1e-5, "{score:e}");
@@ -90,7 +90,7 @@ fn gradients_are_central_differences() {
         assert_eq!(cinoc_env_open(name.as_ptr(), std::ptr::null(), 2, 8, 1, &mut env), CinocCode::Ok);
         assert_eq!(cinoc_env_reset(env, 0, 0), CinocCode::Ok);
     }
-    let (h, limit) = if cfg!(feature = "f64") { (1e-4, 1e-7) } else { (1e-1, 2e-2) };
+    let (h, limit) = if cfg!(double) { (1e-4, 1e-7) } else { (1e-1, 2e-2) };
     // SAFETY: a handle that was opened here, and arrays as long as said.
     let mut at = |actions: &[Real], gradient: &mut [Real]| unsafe {
         assert_eq!(
@@ -139,5 +139,79 @@ fn mistakes_are_explained() {
         refused(cinoc_env_gradient(env, 301, [0.0].as_ptr(), 1, &mut 0.0, [0.0].as_mut_ptr()), "from 1 to 300");
         cinoc_env_close(env);
         cinoc_env_close(null_mut());
+    }
+}
+
+/// Missing, absurd and huge readings are accepted; actions and memories stay finite.
+#[test]
+fn no_reading_gives_an_action_that_is_not_finite() {
+    for name in ["heat1d", "heat2d_obstacles", "density2d", "ks1d"] {
+        let (policy, mut own) = (policy(name), CinocPolicySizes::default());
+        // SAFETY: a handle that was opened here, and arrays of the given lengths.
+        unsafe {
+            assert_eq!(cinoc_policy_sizes(policy, &mut own), CinocCode::Ok);
+            let (mut memory, mut action) = (vec![0.0; own.memory], vec![0.0; own.actions]);
+            let mut act = |readings: &[Real], memory: &mut [Real]| {
+                let (m, a) = (memory.as_mut_ptr(), action.as_mut_ptr());
+                let code = cinoc_policy_act(policy, readings.as_ptr(), own.readings, m, own.memory, a, own.actions);
+                assert_eq!(code, CinocCode::Ok, "{}", message());
+                assert!(memory.iter().chain(&action).all(|x| x.is_finite()), "{name}: {action:?}, {memory:?}");
+                action.clone()
+            };
+            for bad in [Real::NAN, Real::INFINITY, Real::MAX, -1e37, 1e20, 1e6] {
+                let mut readings = vec![bad; own.readings];
+                readings[own.readings - 1] = 1.0;
+                act(&readings, &mut memory);
+            }
+            // A sensor that fails after a good tick: its last reading is held.
+            let good: Vec<Real> = (0..own.readings).map(|i| if i + 1 == own.readings { 1.0 } else { 0.01 * i as Real }).collect();
+            let [mut dropped, mut healthy] = [(); 2].map(|()| vec![0.0; own.memory]);
+            [&mut dropped, &mut healthy].into_iter().for_each(|memory| drop(act(&good, memory)));
+            let mut bad = good.clone();
+            bad[3] = Real::NAN;
+            assert_eq!(act(&bad, &mut dropped), act(&good, &mut healthy), "{name}");
+            assert_eq!(dropped, healthy, "{name}");
+            // A memory that the host spoiled is reset.
+            memory[0] = Real::NAN;
+            act(&good, &mut memory);
+            cinoc_policy_close(policy);
+        }
+    }
+}
+
+#[test]
+fn a_run_ends_with_its_episodes() {
+    let (policy, mut env, mut sizes) = (policy("heat1d"), null_mut(), CinocEnvSizes::default());
+    // SAFETY: handles that were opened here, and arrays of the given lengths.
+    unsafe {
+        assert_eq!(cinoc_env_open_for(policy, 2, 0, 1, &mut env), CinocCode::Ok);
+        assert_eq!(cinoc_env_sizes(env, &mut sizes), CinocCode::Ok);
+        assert_eq!(cinoc_env_reset(env, 3, 0), CinocCode::Ok);
+        let [mut ended, mut later] = [(); 2].map(|()| vec![0.0 as Real; sizes.nodes]);
+        for field in [&mut ended, &mut later] {
+            let mut done = [0; 2];
+            assert_eq!(cinoc_env_run(env, policy, usize::MAX, null_mut(), done.as_mut_ptr()), CinocCode::Ok);
+            assert_eq!(done, [1; 2]);
+            assert_eq!(cinoc_env_field(env, 0, field.as_mut_ptr(), field.len()), CinocCode::Ok);
+        }
+        assert_eq!(ended, later, "nothing happens after the end");
+        cinoc_env_close(env);
+        cinoc_policy_close(policy);
+    }
+}
+
+#[test]
+fn handles_are_null_after_a_failure() {
+    let none = CString::new("heat3d").expect("a name");
+    let (mut env, mut policy) = (std::ptr::dangling_mut(), std::ptr::dangling_mut());
+    // SAFETY: a string, and addresses of pointers, which are not followed.
+    unsafe {
+        assert_eq!(cinoc_env_open(none.as_ptr(), std::ptr::null(), 1, 0, 1, &mut env), CinocCode::Mistake);
+        assert!(env.is_null());
+        env = std::ptr::dangling_mut();
+        assert_eq!(cinoc_env_open_for(null_mut(), 1, 0, 1, &mut env), CinocCode::Mistake);
+        assert!(env.is_null());
+        assert_eq!(cinoc_policy_open(none.as_ptr(), std::ptr::null(), &mut policy), CinocCode::Mistake);
+        assert!(policy.is_null());
     }
 }

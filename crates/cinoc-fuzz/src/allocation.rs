@@ -1,4 +1,4 @@
-//! Memory, counted: how much of it a piece of work had at once.
+//! Counting allocator: peak memory of a computation.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -6,7 +6,7 @@ use std::cell::Cell;
 struct Counting;
 
 thread_local! {
-    /// Bytes that this thread has now, and the most it had. Less than nothing where it frees what others took.
+    /// Bytes held by this thread now, and the peak. Negative where it frees memory of others.
     static LIVE: Cell<isize> = const { Cell::new(0) };
     static PEAK: Cell<isize> = const { Cell::new(0) };
 }
@@ -24,23 +24,27 @@ fn change(bytes: isize) {
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         change(layout.size() as isize);
+        // SAFETY: the caller keeps the contract of `GlobalAlloc`, which is passed on.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         change(layout.size() as isize);
+        // SAFETY: the caller keeps the contract of `GlobalAlloc`, which is passed on.
         unsafe { System.alloc_zeroed(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         change(-(layout.size() as isize));
+        // SAFETY: the caller keeps the contract of `GlobalAlloc`, which is passed on.
         unsafe { System.dealloc(pointer, layout) }
     }
 
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        // A larger block may be another one: for a moment there are two.
+        // A larger block may be a new one: for a moment there are two.
         change(size as isize);
         change(-(layout.size() as isize));
+        // SAFETY: the caller keeps the contract of `GlobalAlloc`, which is passed on.
         unsafe { System.realloc(pointer, layout, size) }
     }
 }
@@ -48,7 +52,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Does some work; also the most bytes that this thread had at once, beyond those it had before.
+/// Runs a computation; also returns the peak of bytes held by this thread, relative to the start.
 pub fn most<T>(work: impl FnOnce() -> T) -> (T, usize) {
     let before = LIVE.get();
     PEAK.set(before);

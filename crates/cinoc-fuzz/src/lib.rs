@@ -1,11 +1,14 @@
-//! Damaged and forged files for everything that reads files: settings, models, checkpoints, caches, arrays, pictures, run folders, tables.
+//! Damaged and forged files for every reader of files: settings, models, checkpoints, caches, arrays, pictures, run
+//! folders, tables.
 //!
-//! An input is made from a sound file by some of the changes in [`mutate`], or put together from parts that mean something; where the format has
-//! checksums they are often made to fit again, so that what lies behind them is reached too. Whatever is read must end in an answer or in one sentence
-//! that says what to do: no panic, no hang ([`watch::SECONDS`]), no more memory than the file's size explains ([`Allowance`]).
+//! An input is a valid file with some of the changes in [`mutate`], or assembled from meaningful parts; where the
+//! format has checksums they are often corrected, so that the code behind them is reached too. Every read must end in a
+//! result or in one sentence that says what to do: no panic, no hang ([`watch::SECONDS`]), no more memory than the
+//! file's size explains ([`Allowance`]).
 //!
-//! Every input has an address, (target, seed, number), from which all of it follows: `cinoc-fuzz COUNT SEED TARGET NUMBER` makes it again and writes it to
-//! a file. Choices are drawn through `arbitrary`, so an input is a string of bytes that a fuzzer guided by coverage could find as well.
+//! Every input has an address, (target, seed, number), that determines it: `cinoc-fuzz COUNT SEED TARGET NUMBER`
+//! generates it again and writes it to a file. Choices are drawn through `arbitrary`, so an input is a string of bytes
+//! that a coverage-guided fuzzer could find as well.
 
 pub mod allocation;
 pub mod mutate;
@@ -14,32 +17,32 @@ pub mod watch;
 
 use arbitrary::{Result, Unstructured};
 
-/// What reads files, and how files for it are made.
+/// A reader of files, and a generator of files for it.
 pub trait Target: Send {
-    /// Its name.
+    /// Returns its name.
     fn name(&self) -> &'static str;
 
-    /// What it may ask for.
+    /// Returns the memory that it may allocate.
     fn allowance(&self) -> Allowance;
 
-    /// A file.
+    /// Generates a file.
     fn input(&self, choice: &mut Unstructured) -> Result<Vec<u8>>;
 
-    /// Reads a file; an error says what is wrong with how it was read.
+    /// Reads a file; an error describes a wrong reaction.
     fn read(&self, input: &[u8]) -> Result<Answer, String>;
 }
 
-/// What reading a file came to.
+/// Outcome of reading a file.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Answer {
-    /// Its content was taken.
+    /// Its content was accepted.
     Accepted,
     /// It was refused with this sentence.
     Refused(String),
 }
 
 impl Answer {
-    /// From what a reader returned.
+    /// Converts the result of a reader.
     pub fn of<T, E: std::fmt::Display>(done: std::result::Result<T, E>) -> Self {
         match done {
             Ok(_) => Self::Accepted,
@@ -49,23 +52,23 @@ impl Answer {
     }
 }
 
-/// Bytes that may be asked for at once while a file is read: some, and so many for each byte of the file.
+/// Bytes that may be allocated while a file is read: a fixed number, and a number for each byte of the file.
 #[derive(Clone, Copy, Debug)]
 pub struct Allowance {
-    /// Whatever the file.
+    /// Independent of the file.
     pub fixed: usize,
-    /// For each byte of it.
+    /// For each byte of the file.
     pub per_byte: usize,
 }
 
 impl Allowance {
-    /// For a file of so many bytes.
+    /// Returns the allowance of a file of `bytes` bytes.
     pub fn of(&self, bytes: usize) -> usize {
         self.fixed + self.per_byte * bytes
     }
 }
 
-/// The bytes that all choices of one input are drawn from.
+/// Returns the bytes that all choices of one input are drawn from.
 pub fn entropy(target: &str, seed: u64, number: u64) -> Vec<u8> {
     // FNV-1a of the name, then Splitmix64.
     let name =
@@ -80,9 +83,9 @@ pub fn entropy(target: &str, seed: u64, number: u64) -> Vec<u8> {
     (0..128).flat_map(|_| next().to_le_bytes()).collect()
 }
 
-/// One input.
+/// Generates one input.
 pub fn input(target: &dyn Target, seed: u64, number: u64) -> Vec<u8> {
     let entropy = entropy(target.name(), seed, number);
-    // Choices end when the bytes do; what was made by then is an input as well.
+    // Choices end with the bytes; a partial input is an input as well.
     target.input(&mut Unstructured::new(&entropy)).unwrap_or_default()
 }

@@ -1,5 +1,5 @@
-//! `cinoc-fuzz COUNT SEED`: so many inputs for all targets together, a line of JSON about each target.
-//! `cinoc-fuzz COUNT SEED TARGET`: so many for one. `cinoc-fuzz 1 SEED TARGET NUMBER`: that one again, also written to a file.
+//! `cinoc-fuzz COUNT SEED`: COUNT inputs for all targets together, one JSON line per target. `cinoc-fuzz COUNT SEED
+//! TARGET`: COUNT inputs for one. `cinoc-fuzz 1 SEED TARGET NUMBER`: a single input again, also written to a file.
 
 use cinoc_fuzz::target::all;
 use cinoc_fuzz::watch::{Tally, watch};
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 const USAGE: &str = "cinoc-fuzz COUNT SEED [TARGET [NUMBER]]";
 
 fn main() -> ExitCode {
-    // On a thread of its own: panics on those called fuzz are counted, and its stack is as small as that of any thread.
+    // On a separate thread: panics on threads called fuzz are counted, and its stack has the default size.
     let work = std::thread::Builder::new().name("fuzz".into()).spawn(run).expect("a thread");
     match work.join() {
         Ok(Ok(0)) => ExitCode::SUCCESS,
@@ -26,12 +26,12 @@ fn main() -> ExitCode {
     }
 }
 
-/// How many inputs failed.
+/// Runs the command line; returns the number of failed inputs.
 fn run() -> Result<u64, String> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let number = |at: usize| arguments.get(at).and_then(|text| text.parse::<u64>().ok());
     let (Some(count), Some(seed)) = (number(0), number(1)) else {
-        return Err(format!("say how many inputs and which seed: {USAGE}"));
+        return Err(format!("give the number of inputs and a seed: {USAGE}"));
     };
     let mut targets = all();
     if let Some(name) = arguments.get(2) {
@@ -60,7 +60,7 @@ fn run() -> Result<u64, String> {
     Ok(failed)
 }
 
-/// Says now and then how far it is.
+/// Prints progress now and then.
 fn screen(target: &dyn Target, count: u64) -> impl FnMut(u64) {
     let (name, started, mut last) = (target.name(), Instant::now(), Instant::now());
     move |number| {

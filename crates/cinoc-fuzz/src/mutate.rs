@@ -1,12 +1,12 @@
-//! Changes to a sound file.
+//! Changes to a valid file.
 
 use arbitrary::{Result, Unstructured};
 
-/// Numbers that lengths, counts and offsets are said to be.
+/// Wrong values of lengths, counts and offsets.
 const LENGTHS: [u64; 14] =
     [0, 1, 2, 7, 0x7f, 0xff, 0x7fff, 0xffff, 1 << 20, 0x7fff_ffff, 0xffff_ffff, 1 << 40, i64::MAX as u64, u64::MAX];
 
-/// The same and others as text.
+/// Wrong values as text.
 const NUMBERS: [&str; 22] = [
     "0",
     "-0",
@@ -32,7 +32,7 @@ const NUMBERS: [&str; 22] = [
     "0x7f",
 ];
 
-/// Words that mean something in the texts we read.
+/// Words with a meaning in the texts we read.
 pub const WORDS: [&str; 30] = [
     "true",
     "null",
@@ -66,7 +66,7 @@ pub const WORDS: [&str; 30] = [
     "summary",
 ];
 
-/// One to four changes.
+/// Applies one to four changes.
 pub fn changed(choice: &mut Unstructured, sound: &[u8], other: &[u8]) -> Result<Vec<u8>> {
     let mut bytes = sound.to_vec();
     for _ in 0..choice.int_in_range(1..=4)? {
@@ -75,7 +75,7 @@ pub fn changed(choice: &mut Unstructured, sound: &[u8], other: &[u8]) -> Result<
     Ok(bytes)
 }
 
-/// One change; `other` is a file to take pieces from.
+/// Applies one change; `other` is a file to take pieces from.
 pub fn change(choice: &mut Unstructured, bytes: &mut Vec<u8>, other: &[u8]) -> Result<()> {
     if bytes.is_empty() {
         bytes.extend_from_slice(&other[..other.len().min(64)]);
@@ -87,7 +87,7 @@ pub fn change(choice: &mut Unstructured, bytes: &mut Vec<u8>, other: &[u8]) -> R
         // A bit, a byte.
         0 | 1 => bytes[at] ^= 1 << choice.int_in_range(0..=7)?,
         2 => bytes[at] = choice.arbitrary()?,
-        // Cut short, torn, doubled, spliced.
+        // Truncated, torn, doubled, spliced.
         3 => bytes.truncate(at),
         4 => drop(bytes.drain(at..at + length)),
         5 => {
@@ -104,7 +104,7 @@ pub fn change(choice: &mut Unstructured, bytes: &mut Vec<u8>, other: &[u8]) -> R
             let piece = choice.bytes(length.min(choice.len()).min(16))?.to_vec();
             splice(bytes, at, &piece);
         }
-        // A length that is not so, of any width and order.
+        // A wrong length, of any width and byte order.
         9 => {
             let value = choice.choose(&LENGTHS)?.to_le_bytes();
             let width = *choice.choose(&[1, 2, 4, 8])?;
@@ -115,7 +115,7 @@ pub fn change(choice: &mut Unstructured, bytes: &mut Vec<u8>, other: &[u8]) -> R
             let end = (at + width).min(bytes.len());
             bytes[at..end].copy_from_slice(&word[..end - at]);
         }
-        // A number in a text that is not so.
+        // A wrong number in a text.
         10 | 11 => {
             let said = *choice.choose(&NUMBERS)?;
             if let Some(digits) = digits(bytes, at) {
@@ -132,7 +132,7 @@ pub fn change(choice: &mut Unstructured, bytes: &mut Vec<u8>, other: &[u8]) -> R
     Ok(())
 }
 
-/// A place in a file: anywhere, or near its beginning, where headers are.
+/// Returns an offset in a file: anywhere, or near its beginning, where headers are.
 fn place(choice: &mut Unstructured, length: usize) -> Result<usize> {
     let near = length.min(*choice.choose(&[16, 128, usize::MAX, usize::MAX])?);
     choice.choose_index(near)
@@ -142,21 +142,21 @@ fn splice(bytes: &mut Vec<u8>, at: usize, piece: &[u8]) {
     bytes.splice(at..at, piece.iter().copied());
 }
 
-/// The first run of digits at or behind a place.
+/// Returns the first run of digits at or after an offset.
 fn digits(bytes: &[u8], at: usize) -> Option<std::ops::Range<usize>> {
     let from = at + bytes[at..].iter().position(u8::is_ascii_digit)?;
     let length = bytes[from..].iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(bytes.len() - from);
     Some(from..from + length)
 }
 
-/// A text of words that mean something.
+/// Returns a text of meaningful words.
 pub fn soup(choice: &mut Unstructured) -> Result<String> {
     (0..choice.int_in_range(0..=40)?)
         .map(|_| Ok(if choice.arbitrary()? { *choice.choose(&WORDS)? } else { *choice.choose(&NUMBERS)? }))
         .collect()
 }
 
-/// Nested far too deep: `open` again and again, and perhaps `close` as often.
+/// Returns far too deep nesting: `open` repeated, and perhaps `close` equally often.
 pub fn nested(choice: &mut Unstructured, pairs: &[(&str, &str)]) -> Result<String> {
     let &(open, close) = choice.choose(pairs)?;
     let depth = *choice.choose(&[3usize, 50, 127, 128, 129, 1000, 20_000])?;

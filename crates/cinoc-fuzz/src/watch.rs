@@ -1,4 +1,4 @@
-//! Inputs one after the other, under watch.
+//! Supervised reading of inputs.
 
 use crate::{Answer, Target, allocation, input};
 use std::cell::RefCell;
@@ -6,44 +6,45 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, Once, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
-/// Seconds that a processor may work on one file: beyond, it is a hang. Reading is a matter of microseconds; what takes longest is building the problem
-/// that a model asks for.
+/// CPU seconds allowed for one file: beyond, it is a hang. Reading takes microseconds; the longest part is building the
+/// problem of a model.
 pub const SECONDS: f64 = 2.0;
 
-/// A file that is still being read after so many looks at it, a second apart, will be read for ever. Looks, not seconds: a machine may be paused.
+/// Number of observations, a second apart, after which a file still being read is a hang. Observations, not seconds: a
+/// machine may be paused.
 const LOOKS: usize = 60;
 
-/// What came of many inputs.
+/// Outcome of many inputs.
 #[derive(Debug, Default)]
 pub struct Tally {
-    /// How many there were.
+    /// Number of inputs.
     pub inputs: u64,
-    /// How many were taken.
+    /// Number of accepted inputs.
     pub accepted: u64,
-    /// How many were refused.
+    /// Number of refused inputs.
     pub refused: u64,
-    /// How many panicked.
+    /// Number of panics.
     pub panics: u64,
-    /// How many worked longer than [`SECONDS`].
+    /// Number of inputs that took longer than [`SECONDS`].
     pub hangs: u64,
-    /// How many asked for more memory than their size explains.
+    /// Number of inputs that took more memory than their size explains.
     pub greedy: u64,
-    /// How many were answered wrongly: no sentence, or another content than that of the file.
+    /// Number of wrong answers: no sentence, or content other than that of the file.
     pub wrong: u64,
-    /// The longest work, in seconds, and which input that was.
+    /// Longest time, in seconds, and its input.
     pub slowest: (f64, u64),
-    /// The most bytes at once, and which input that was.
+    /// Peak memory, in bytes, and its input.
     pub largest: (usize, u64),
     /// Bytes of the longest input.
     pub longest: usize,
-    /// Time for all of them.
+    /// Total time.
     pub seconds: f64,
-    /// What went wrong, for the first few.
+    /// Descriptions of the first few failures.
     pub failures: Vec<String>,
 }
 
 impl Tally {
-    /// How many inputs found a fault.
+    /// Returns the number of failed inputs.
     pub fn failed(&self) -> u64 {
         self.panics + self.hangs + self.greedy + self.wrong
     }
@@ -110,7 +111,7 @@ pub fn watch(target: &dyn Target, seed: u64, numbers: std::ops::Range<u64>, prog
     tally
 }
 
-/// An answer is one sentence, and says what to do.
+/// Checks that an answer is one sentence that says what to do.
 fn sentence(text: &str) -> Result<(), String> {
     let advises = text.contains("; ") || text.contains('?');
     match text.is_empty() || text.contains('\n') || text.len() > 4000 || !advises {
@@ -120,11 +121,11 @@ fn sentence(text: &str) -> Result<(), String> {
 }
 
 thread_local! {
-    /// What the last panic of this thread said.
+    /// Message of the last panic of this thread.
     static LAST_WORDS: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// Panics are counted, not printed.
+/// Counts panics instead of printing them.
 fn quiet() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -136,13 +137,13 @@ fn quiet() {
     });
 }
 
-/// Seconds that this thread has worked, where Linux tells.
+/// Returns the CPU seconds of this thread, on Linux.
 fn worked() -> Option<f64> {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     Some(text.split_whitespace().next()?.parse::<f64>().ok()? * 1e-9)
 }
 
-/// Ends the program where an input is read for ever.
+/// Ends the program if an input hangs.
 struct Guard {
     now: Arc<Mutex<Option<(u64, usize)>>>,
     _end: mpsc::Sender<()>,

@@ -1,4 +1,4 @@
-//! A few thousand inputs for each target, always the same: what the gate has time for. `experiments/fuzz` reads a million.
+//! A few thousand fixed inputs for each target, for the gate. `experiments/all.py fuzz` reads a million.
 
 use cinoc_fuzz::target::all;
 use cinoc_fuzz::watch::watch;
@@ -13,7 +13,7 @@ fn bounded(name: &str) {
     let tally = std::thread::scope(|scope| thread.spawn_scoped(scope, work).expect("a thread").join().expect("an end"));
     println!("{name}: {tally:?}");
     assert_eq!(tally.failed(), 0, "{name}:\n{}", tally.failures.join("\n"));
-    // A target that takes everything, or nothing, finds nothing.
+    // A target that accepts everything, or nothing, finds nothing.
     assert!(tally.accepted > tally.inputs / 100, "{} of {} accepted", tally.accepted, tally.inputs);
     assert!(tally.refused > tally.inputs / 10 || name == "runs", "{} of {} refused", tally.refused, tally.inputs);
 }

@@ -1,10 +1,11 @@
-//! An equation of your own, written with plain operations: its derivative comes for free.
+//! A custom equation, written with differentiable operations.
 //!
-//! Allen–Cahn on a ring, `z_t = ε z_xx + z − z³ + f`, by explicit Euler. Run it with `cargo run --release -p cinoc-pde --example own_equation`.
+//! Allen–Cahn on a ring, `z_t = ε z_xx + z − z³ + f`, by explicit Euler. Run it with
+//! `cargo run --release -p cinoc-pde --example own_equation`.
 
 use cinoc_pde::{Grid, Real, Stepper};
 use cinoc_tape::check::{Point, compare, noise};
-use cinoc_tape::{Memory, Shape, Tape, Var};
+use cinoc_tape::{Arena, Shape, Tape, Var};
 use std::sync::Arc;
 
 struct AllenCahn {
@@ -47,11 +48,11 @@ impl Stepper for AllenCahn {
 fn main() {
     let equation = AllenCahn::new(64, 2e-4, 1e-2);
     let mut z = noise(64, 1);
-    let mut memory = Memory::default();
+    let mut memory = Arena::default();
     for _ in 0..2000 {
         let tape = Tape::new(memory, &[]);
         z = equation.step(tape.constant([1, 64], &z), tape.zeros([1, 64])).value();
-        memory = tape.into_memory();
+        memory = tape.into_arena();
     }
     let settled = z.iter().filter(|z| z.abs() > 0.9).count();
     println!("after 20 time units {settled} of 64 nodes are within 0.1 of one of the two phases");
@@ -59,6 +60,6 @@ fn main() {
 
     let point: Point = vec![(Shape::new(&[1, 64]), z), (Shape::new(&[1, 64]), noise(64, 2))];
     let found = compare(&point, &|x| equation.step(x[0], x[1]), 1e-3, 1);
-    println!("its derivative, which nobody wrote, agrees with central differences to {:.0e}", found.error);
+    println!("its derivative, obtained automatically, agrees with central differences to {:.0e}", found.error);
     assert!(found.error < 1e-2);
 }

@@ -1,6 +1,7 @@
-//! A periodic equation of your own: its linear symbol and its nonlinear term, nothing else. Its derivative comes for free.
+//! A custom periodic equation: its linear symbol and its nonlinear term; the derivative is automatic.
 //!
-//! Burgers' equation, `z_t = −z z_x + ν z_xx + f`, by ETDRK4. Run it with `cargo run --release -p cinoc-pde --example own_spectral_equation`.
+//! Burgers' equation, `z_t = −z z_x + ν z_xx + f`, by ETDRK4. Run it with
+//! `cargo run --release -p cinoc-pde --example own_spectral_equation`.
 
 use cinoc_pde::calculus::Fourier;
 use cinoc_pde::stepper::{Etdrk4, Spectral, SpectralStepper, Substeps};
@@ -11,7 +12,7 @@ use std::f64::consts::TAU;
 
 /// Burgers' equation on a ring.
 pub struct Burgers {
-    /// Where the field lives.
+    /// Grid of the field.
     pub grid: Grid,
     /// Viscosity.
     pub nu: f64,
@@ -31,7 +32,8 @@ impl Spectral for Burgers {
     }
 }
 
-/// A solution by the transformation of Cole and Hopf, `z = −2ν φ_x/φ` where φ solves the heat equation: here `φ = 1 + a·e^(−νt)·cos x`.
+/// A solution by the transformation of Cole and Hopf, `z = −2ν φ_x/φ` where φ solves the heat equation: here
+/// `φ = 1 + a·e^(−νt)·cos x`.
 pub fn cole_hopf(nu: f64, a: f64, x: f64, t: f64) -> f64 {
     let a = a * (-nu * t).exp();
     2.0 * nu * a * x.sin() / (1.0 + a * x.cos())
@@ -50,6 +52,6 @@ fn main() {
 
     let point: Point = vec![(Shape::new(&[1, nodes]), z), (Shape::new(&[1, nodes]), noise(nodes, 2))];
     let found = compare(&point, &|x| stepper.step(x[0], x[1]), 1e-3, 1);
-    println!("its derivative, which nobody wrote, agrees with central differences to {:.0e}", found.error);
+    println!("its derivative, obtained automatically, agrees with central differences to {:.0e}", found.error);
     assert!(found.error < 1e-2);
 }

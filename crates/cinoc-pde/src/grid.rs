@@ -1,40 +1,48 @@
-//! Nodes in space.
+//! Spatial grids.
 
 use crate::Real;
 
-/// A grid of nodes. With walls both ends are nodes, `xᵢ = i·L/(N−1)`; periodic, `xᵢ = i·L/N`.
+/// Uniform grid. With walls both ends are nodes, `xᵢ = i·L/(N−1)`; periodic, `xᵢ = i·L/N`.
+///
+/// ```
+/// use cinoc_pde::Grid;
+///
+/// let ring = Grid::periodic(128, 22.0);
+/// assert_eq!((ring.count(), ring.dimensions()), (128, 1));
+/// assert_eq!(Grid::walls(5, 1.0).positions(0), [0.0, 0.25, 0.5, 0.75, 1.0]);
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Grid {
     /// Nodes along each axis.
     pub nodes: Vec<usize>,
     /// Length of each axis.
     pub lengths: Vec<Real>,
-    /// Whether the ends are joined.
+    /// Periodic along all axes; walls otherwise.
     pub periodic: bool,
 }
 
 impl Grid {
-    /// An interval with a wall at each end.
+    /// Creates an interval with a wall at each end.
     pub fn walls(nodes: usize, length: Real) -> Self {
         Self { nodes: vec![nodes], lengths: vec![length], periodic: false }
     }
 
-    /// A ring.
+    /// Creates a periodic interval.
     pub fn periodic(nodes: usize, length: Real) -> Self {
         Self { nodes: vec![nodes], lengths: vec![length], periodic: true }
     }
 
-    /// A rectangle: walls all around, or both axes joined end to end.
+    /// Creates a rectangle, with walls or periodic along both axes.
     pub fn plane(nodes: [usize; 2], lengths: [Real; 2], periodic: bool) -> Self {
         Self { nodes: nodes.to_vec(), lengths: lengths.to_vec(), periodic }
     }
 
-    /// A torus.
+    /// Creates a rectangle that is periodic along both axes.
     pub fn torus(nodes: [usize; 2], lengths: [Real; 2]) -> Self {
         Self::plane(nodes, lengths, true)
     }
 
-    /// Number of nodes in all.
+    /// Total number of nodes.
     ///
     /// # Panics
     /// With more nodes than a `usize` counts.
@@ -43,20 +51,26 @@ impl Grid {
         count.unwrap_or_else(|| panic!("a grid of {:?} nodes is too large to count them", self.nodes))
     }
 
+    /// Asserts the number of space dimensions.
+    ///
     /// # Panics
-    /// Unless the grid has one of these numbers of space dimensions.
+    /// Unless it is one of `possible`.
     pub(crate) fn assert_dimensions(&self, who: &str, possible: &[usize]) {
         let (found, words) = (self.dimensions(), possible.iter().map(usize::to_string).collect::<Vec<_>>().join(" or "));
         assert!(possible.contains(&found), "{who} needs a grid of dimension {words}, not {found} (nodes {:?})", self.nodes);
     }
 
+    /// Asserts that the grid is periodic, or has walls.
+    ///
     /// # Panics
-    /// Unless the grid is periodic, or has walls, as `periodic` says.
+    /// Unless it is as `periodic` says.
     pub(crate) fn assert_ends(&self, who: &str, periodic: bool) {
         let word = |periodic: bool| if periodic { "is periodic" } else { "has walls" };
         assert!(self.periodic == periodic, "{who} needs a grid that {}; this one {}", word(periodic), word(self.periodic));
     }
 
+    /// Asserts that the numbers of nodes are divisible.
+    ///
     /// # Panics
     /// Unless `divisor` divides the number of nodes along each axis, and none is zero.
     pub(crate) fn assert_divisible(&self, who: &str, divisor: usize) {
@@ -69,13 +83,13 @@ impl Grid {
         self.nodes.len()
     }
 
-    /// Distance between neighbours along an axis, in full precision.
+    /// Distance between neighbouring nodes along an axis, in double precision.
     pub fn spacing(&self, axis: usize) -> f64 {
         let cells = if self.periodic { self.nodes[axis] } else { self.nodes[axis] - 1 };
         self.lengths[axis] as f64 / cells as f64
     }
 
-    /// The smallest wavenumber along each axis, 2π/L.
+    /// Smallest wavenumber along each axis, 2π/L.
     pub fn wavenumber_units(&self) -> Vec<f64> {
         self.lengths.iter().map(|&length| std::f64::consts::TAU / length as f64).collect()
     }

@@ -4,7 +4,7 @@ use cinoc_pde::equation::{KuramotoSivashinsky1d, KuramotoSivashinsky2d, Vorticit
 use cinoc_pde::stepper::Substeps;
 use cinoc_pde::{Grid, Stepper};
 use cinoc_tape::check::noise;
-use cinoc_tape::{Adjoints, Memory, Tape};
+use cinoc_tape::{Adjoints, Arena, Tape};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
@@ -19,15 +19,18 @@ thread_local! {
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         COUNT.with(|c| c.set(c.get() + 1));
+        // SAFETY: the caller keeps the contract of `GlobalAlloc`, which is passed on.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: the caller keeps the contract of `GlobalAlloc`, which is passed on.
         unsafe { System.dealloc(pointer, layout) }
     }
 
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         COUNT.with(|c| c.set(c.get() + 1));
+        // SAFETY: the caller keeps the contract of `GlobalAlloc`, which is passed on.
         unsafe { System.realloc(pointer, layout, size) }
     }
 }
@@ -46,11 +49,11 @@ fn a_warm_step_allocates_nothing() {
     for stepper in &steppers {
         let shape: Vec<usize> = [3].into_iter().chain(stepper.grid().nodes.iter().copied()).collect();
         let z = noise(shape.iter().product(), 1);
-        let (mut kept, mut bars) = (Some(Memory::default()), Adjoints::default());
+        let (mut kept, mut bars) = (Some(Arena::default()), Adjoints::default());
         let mut step = || {
             let tape = Tape::new(kept.take().expect("memory"), &[]);
             let y = stepper.step(tape.input(&shape[..], &z), tape.input(&shape[..], &z)).id();
-            let memory = tape.into_memory();
+            let memory = tape.into_arena();
             bars.start(&memory, 0);
             bars.seed(&memory, y, &z);
             memory.backward(&[], &mut bars);

@@ -1,4 +1,4 @@
-//! The example of an equation of one's own against an exact solution.
+//! The example of a custom equation against an exact solution.
 
 #[allow(dead_code, missing_docs)]
 #[path = "../examples/own_spectral_equation.rs"]
@@ -25,14 +25,14 @@ fn error(scheme: impl Scheme, substeps: usize) -> f64 {
 
 #[test]
 fn all_schemes_meet_the_solution_of_cole_and_hopf() {
-    let limit = if cfg!(feature = "f64") { 1e-8 } else { 2e-6 };
+    let limit = if cfg!(double) { 1e-8 } else { 2e-6 };
     assert!(error(Etdrk4, 40) < limit, "{:.1e}", error(Etdrk4, 40));
     assert!(error(Rk4, 160) < limit, "{:.1e}", error(Rk4, 160));
     assert!(error(CrankNicolsonEuler, 400) < 1e-3, "{:.1e}", error(CrankNicolsonEuler, 400));
 }
 
 #[test]
-#[cfg(feature = "f64")]
+#[cfg(double)]
 fn schemes_are_of_their_orders() {
     let order = |coarse: f64, fine: f64| (coarse / fine).log2();
     let found = [

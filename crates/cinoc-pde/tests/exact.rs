@@ -3,18 +3,18 @@
 use cinoc_pde::equation::{FisherKpp, Heat1d};
 use cinoc_pde::{Grid, Real, Stepper};
 use cinoc_tape::check::{assert_derivative, noise};
-use cinoc_tape::{Memory, Tape};
+use cinoc_tape::{Arena, Tape};
 use std::f64::consts::PI;
 
-/// The field after `steps` free steps.
+/// Field after `steps` uncontrolled steps.
 fn run(stepper: &dyn Stepper, start: &[Real], steps: usize) -> Vec<Real> {
     let zero = vec![0.0; start.len()];
-    let mut memory = Memory::default();
+    let mut memory = Arena::default();
     let mut z = start.to_vec();
     for _ in 0..steps {
         let tape = Tape::new(memory, &[]);
         z = stepper.step(tape.constant([1, z.len()], &z), tape.constant([1, z.len()], &zero)).value();
-        memory = tape.into_memory();
+        memory = tape.into_arena();
     }
     z
 }
@@ -23,7 +23,7 @@ fn sine(nodes: usize, mode: f64) -> Vec<Real> {
     (0..nodes).map(|i| (mode * PI * i as f64 / (nodes - 1) as f64).sin() as Real).collect()
 }
 
-/// How far the amplitude of the first heat mode is from exp(−νπ²t) at t = 0.3.
+/// Distance of the amplitude of the first heat mode is from exp(−νπ²t) at t = 0.3.
 fn mode_error(nodes: usize, steps: usize) -> f64 {
     let (nu, t) = (0.2, 0.3);
     let heat = Heat1d::new(Grid::walls(nodes, 1.0), nu, t / steps as f64);
@@ -39,7 +39,7 @@ fn heat_modes_decay_by_the_schemes_own_factor() {
         let dx = 1.0 / (nodes - 1) as f64;
         let s = nu * dt / (dx * dx) * (1.0 - (mode * PI * dx).cos());
         let factor = ((1.0 - s) / (1.0 + s)).powi(steps as i32);
-        let limit = if cfg!(feature = "f64") { 1e-13 } else { 5e-6 };
+        let limit = if cfg!(double) { 1e-13 } else { 5e-6 };
         for (z, start) in run(&heat, &sine(nodes, mode), steps).iter().zip(sine(nodes, mode)) {
             assert!((*z as f64 - factor * start as f64).abs() < limit);
         }
@@ -47,7 +47,7 @@ fn heat_modes_decay_by_the_schemes_own_factor() {
 }
 
 #[test]
-#[cfg(feature = "f64")]
+#[cfg(double)]
 fn heat_is_second_order_in_time_and_space() {
     let order = |coarse: f64, fine: f64| (coarse / fine).log2();
     let in_space = order(mode_error(17, 4000), mode_error(33, 4000));
@@ -68,7 +68,8 @@ fn heat_error_is_small_at_working_resolution() {
 
 #[test]
 fn fisher_fronts_run_at_the_known_speed() {
-    // A front far from both walls: speed 2√(νρ), approached from below like 1 − 3/(2·…t) (Bramson), so a few per cent are allowed.
+    // A front far from both walls: speed 2√(νρ), approached from below like 1 − 3/(2·…t) (Bramson), so a few per cent
+    // are allowed.
     let (nodes, length, nu, rho, dt) = (2001, 40.0, 0.1, 4.0, 2e-3);
     let equation = FisherKpp::new(Grid::walls(nodes, length), nu, rho, dt);
     let dx = length as f64 / (nodes - 1) as f64;
@@ -107,7 +108,7 @@ fn heat_step_agrees_with_its_plain_version() {
     let heat = Heat1d::new(Grid::walls(nodes, 1.0), nu, dt);
     let (mut z, f) = (noise(nodes, 5), noise(nodes, 6));
     (z[0], z[nodes - 1]) = (0.0, 0.0);
-    let tape = Tape::new(Memory::default(), &[]);
+    let tape = Tape::new(Arena::default(), &[]);
     let next = heat.step(tape.constant([1, nodes], &z), tape.constant([1, nodes], &f)).value();
     let r = (nu * dt * 64.0) as Real;
     for i in 1..nodes - 1 {

@@ -1,20 +1,20 @@
-//! The heat equation on a rectangle: exact modes, order, plain version, adjoint.
+//! Heat equation on a rectangle: exact modes, order, two half steps, adjoint.
 
 use cinoc_pde::equation::Heat2d;
 use cinoc_pde::{Grid, Real, Stepper};
 use cinoc_tape::check::{assert_derivative, noise, pull_back};
-use cinoc_tape::{Memory, Shape, Tape};
+use cinoc_tape::{Arena, Shape, Tape};
 use std::f64::consts::PI;
 
 /// The field after `steps` steps under a constant force.
 fn run(stepper: &dyn Stepper, start: &[Real], force: &[Real], steps: usize) -> Vec<Real> {
     let nodes = &stepper.grid().nodes;
     let shape = [1, nodes[0], nodes[1]];
-    let (mut memory, mut z) = (Memory::default(), start.to_vec());
+    let (mut memory, mut z) = (Arena::default(), start.to_vec());
     for _ in 0..steps {
         let tape = Tape::new(memory, &[]);
         z = stepper.step(tape.constant(shape, &z), tape.constant(shape, force)).value();
-        memory = tape.into_memory();
+        memory = tape.into_arena();
     }
     z
 }
@@ -37,7 +37,7 @@ fn modes_decay_by_the_schemes_own_factor() {
         };
         let (sx, sy) = (half(a, 0), half(b, 1));
         let factor = ((1.0 - sx) * (1.0 - sy) / ((1.0 + sx) * (1.0 + sy))).powi(steps);
-        let limit = if cfg!(feature = "f64") { 1e-13 } else { 5e-6 };
+        let limit = if cfg!(double) { 1e-13 } else { 5e-6 };
         let start = sines(nodes, a, b);
         for (z, start) in run(&heat, &start, &vec![0.0; start.len()], steps as usize).iter().zip(&start) {
             assert!((*z as f64 - factor * *start as f64).abs() < limit, "mode {a},{b}: {z} not {}", factor * *start as f64);
@@ -45,7 +45,7 @@ fn modes_decay_by_the_schemes_own_factor() {
     }
 }
 
-/// How far the first mode is from exp(−2νπ²t) at t = 0.2.
+/// Distance of the first mode from exp(−2νπ²t) at t = 0.2.
 fn mode_error(nodes: usize, steps: usize) -> f64 {
     let (nu, t) = (0.2, 0.2);
     let heat = Heat2d::new(Grid::plane([nodes, nodes], [1.0, 1.0], false), nu, t / steps as f64);
@@ -56,7 +56,7 @@ fn mode_error(nodes: usize, steps: usize) -> f64 {
 }
 
 #[test]
-#[cfg(feature = "f64")]
+#[cfg(double)]
 fn second_order_in_time_and_space() {
     let order = |coarse: f64, fine: f64| (coarse / fine).log2();
     let in_space = order(mode_error(9, 2000), mode_error(17, 2000));
@@ -117,7 +117,7 @@ fn agrees_with_two_half_steps() {
     };
     let start: Vec<f64> = z.iter().map(|&z| z as f64).collect();
     let expected = half(&half(&start, 0), 1);
-    let limit = if cfg!(feature = "f64") { 1e-14 } else { 1e-6 };
+    let limit = if cfg!(double) { 1e-14 } else { 1e-6 };
     run(&heat, &z, &f, 1).iter().zip(&expected).for_each(|(a, b)| assert!((*a as f64 - b).abs() < limit, "{a} {b}"));
 }
 
@@ -133,7 +133,7 @@ fn adjoint() {
     let (y, bars) = pull_back(&point, &|x| heat.step(x[0], x[1]), Some(&w));
     let dot = |a: &[Real], b: &[Real]| a.iter().zip(b).map(|(a, b)| *a as f64 * *b as f64).sum::<f64>();
     let (left, right) = (dot(&w, &y), dot(&bars[0], &point[0].1) + dot(&bars[1], &point[1].1));
-    let limit = if cfg!(feature = "f64") { 1e-13 } else { 1e-5 };
+    let limit = if cfg!(double) { 1e-13 } else { 1e-5 };
     assert!((left - right).abs() < limit * left.abs().max(1.0), "{left} {right}");
 }
 

@@ -9,7 +9,7 @@ use cinoc_tape::check::{assert_derivative, noise};
 use common::{Golden, assert_same, difference, run};
 use std::f64::consts::TAU;
 
-const F64: bool = cfg!(feature = "f64");
+const F64: bool = cfg!(double);
 
 fn stepper() -> SpectralStepper {
     KuramotoSivashinsky1d::stepper(Grid::periodic(128, 22.0), 0.05)
@@ -38,12 +38,12 @@ fn the_fast_version_agrees_with_the_plain_one() {
     for (nodes, batch, substeps) in [(32, 1, 1), (48, 16, 1), (32, 21, 1), (32, 21, 3), (512, 2, 1)] {
         let (tick, count) = (0.05 * substeps as f64, Substeps::Fixed(substeps));
         let fast = SpectralStepper::new(equation(nodes), CrankNicolsonEuler, tick, count);
-        let plain = SpectralStepper::plain(equation(nodes), CrankNicolsonEuler, tick, count);
+        let plain = SpectralStepper::unfused(equation(nodes), CrankNicolsonEuler, tick, count);
         assert_same("Crank–Nicolson–Euler", &fast, &plain, &noise(nodes * batch, 1), &noise(nodes * batch, 2), limit);
         assert_eq!((fast.dt(), fast.substeps()), (tick as Real, substeps));
     }
     let fast = SpectralStepper::new(equation(32), Etdrk4, 0.3, Substeps::Fixed(2));
-    let plain = SpectralStepper::plain(equation(32), Etdrk4, 0.3, Substeps::Fixed(2));
+    let plain = SpectralStepper::unfused(equation(32), Etdrk4, 0.3, Substeps::Fixed(2));
     assert_same("ETDRK4", &fast, &plain, &noise(96, 1), &noise(96, 2), limit);
 }
 
@@ -51,7 +51,7 @@ fn the_fast_version_agrees_with_the_plain_one() {
 fn adjoint() {
     let grid = Grid::periodic(16, 9.0);
     let fast = SpectralStepper::new(KuramotoSivashinsky1d::new(grid.clone()), CrankNicolsonEuler, 0.1, Substeps::Fixed(2));
-    let plain = SpectralStepper::plain(KuramotoSivashinsky1d::new(grid), Etdrk4, 0.1, Substeps::Fixed(1));
+    let plain = SpectralStepper::unfused(KuramotoSivashinsky1d::new(grid), Etdrk4, 0.1, Substeps::Fixed(1));
     for stepper in [&fast, &plain] {
         assert_derivative(&[(&[2, 16], &noise(32, 1)), (&[2, 16], &noise(32, 2))], |x| stepper.step(x[0], x[1]));
         // Field and force may be the same variable.
@@ -79,7 +79,8 @@ fn small_waves_grow_by_the_factor_of_the_scheme() {
 
 #[test]
 fn energy_changes_by_what_the_linear_terms_give() {
-    // ½ d/dt ∫z² = ∫z_x² − ∫z_xx²: the nonlinear term moves energy only. Exact in the truncated system for fields below the cut.
+    // ½ d/dt ∫z² = ∫z_x² − ∫z_xx²: the nonlinear term moves energy only. Exact in the truncated system for fields below
+    // the cut.
     let (nodes, length, dt) = (64, 22.0, 1e-3);
     let stepper =
         SpectralStepper::new(KuramotoSivashinsky1d::new(Grid::periodic(nodes, length as Real)), Etdrk4, dt, Substeps::Fixed(1));
@@ -98,7 +99,7 @@ fn energy_changes_by_what_the_linear_terms_give() {
 }
 
 #[test]
-#[cfg(feature = "f64")]
+#[cfg(double)]
 fn etdrk4_is_of_fourth_order() {
     // A domain where the fastest decay is moderate: with very fast ones the order shows only at tiny steps.
     let after = |start: &[Real], substeps: usize, steps: usize| {

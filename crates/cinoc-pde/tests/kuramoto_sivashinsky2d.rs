@@ -10,7 +10,7 @@ use cinoc_tape::check::{assert_derivative, noise};
 use common::{Golden, assert_same, difference, run};
 use std::f64::consts::TAU;
 
-const F64: bool = cfg!(feature = "f64");
+const F64: bool = cfg!(double);
 
 fn grid(nodes: usize) -> Grid {
     Grid::torus([nodes; 2], [nodes as Real / 2.0; 2])
@@ -34,7 +34,7 @@ fn the_fast_version_agrees_with_the_plain_one() {
         let grid = Grid::torus(nodes, [nodes[0] as Real / 2.0, nodes[1] as Real / 2.0]);
         let (tick, substeps) = (0.005 * substeps as f64, Substeps::Fixed(substeps));
         let fast = SpectralStepper::new(KuramotoSivashinsky2d::new(grid.clone()), Etdrk4, tick, substeps);
-        let plain = SpectralStepper::plain(KuramotoSivashinsky2d::new(grid.clone()), Etdrk4, tick, substeps);
+        let plain = SpectralStepper::unfused(KuramotoSivashinsky2d::new(grid.clone()), Etdrk4, tick, substeps);
         let (z, f) = (noise(2 * grid.count(), 1), noise(2 * grid.count(), 2));
         assert_same("ETDRK4", &fast, &plain, &z, &f, if F64 { 1e-12 } else { 2e-5 });
     }
@@ -69,7 +69,7 @@ fn the_mean_is_moved_by_the_force_alone() {
 }
 
 #[test]
-#[cfg(feature = "f64")]
+#[cfg(double)]
 fn etdrk4_is_of_fourth_order() {
     // Long waves on few nodes: the fastest decay is moderate.
     let grid = Grid::torus([32; 2], [32.0; 2]);

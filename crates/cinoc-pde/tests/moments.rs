@@ -3,7 +3,7 @@
 use cinoc_pde::calculus::Moments;
 use cinoc_pde::{Grid, Real};
 use cinoc_tape::check::{assert_derivative, noise};
-use cinoc_tape::{Memory, Tape};
+use cinoc_tape::{Arena, Tape};
 use std::sync::Arc;
 
 #[test]
@@ -16,7 +16,7 @@ fn moments_of_a_blob() {
         (0.8 * (-(x * x + y * y) / (2.0 * 0.05 * 0.05)).exp()) as Real
     };
     let z: Vec<Real> = (0..grid.count()).map(gauss).chain(vec![0.0; grid.count()]).collect();
-    let tape = Tape::new(Memory::default(), &[]);
+    let tape = Tape::new(Arena::default(), &[]);
     let y = tape.constant([2, 64, 80], &z).apply(&found).value();
     let mass = 0.8 * 2.0 * std::f64::consts::PI * 0.05 * 0.05 / (dx * dy);
     for (y, expected) in y.iter().zip([mass, 0.4, 0.6, 0.05 * 2f64.sqrt(), 0.0, 0.0, 0.0, 0.0]) {

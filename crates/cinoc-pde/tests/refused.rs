@@ -1,8 +1,8 @@
-//! What solvers cannot work with is refused with a sentence that says so.
+//! Unsupported grids and settings are rejected with an explanation.
 
 use cinoc_pde::calculus::{Fourier, Transform};
 use cinoc_pde::equation::{KuramotoSivashinsky1d, KuramotoSivashinsky2d, Vorticity2d};
-use cinoc_pde::stepper::{Rk4, SpectralStepper, Substeps};
+use cinoc_pde::stepper::{Rk4, Spectral, SpectralStepper, Substeps};
 use cinoc_pde::{Grid, Real};
 use std::panic::{UnwindSafe, catch_unwind};
 
@@ -53,7 +53,7 @@ fn no_substep_and_no_share_of_a_cell() {
             SpectralStepper::new(Vorticity2d::new(torus(n), 1.0), Rk4, 0.1, Substeps::Fixed(0))
         });
         assert_refused("at least one substep", || {
-            SpectralStepper::plain(Vorticity2d::new(torus(n), 1.0), Rk4, 0.1, Substeps::Fixed(0))
+            SpectralStepper::unfused(Vorticity2d::new(torus(n), 1.0), Rk4, 0.1, Substeps::Fixed(0))
         });
         for limit in [0.0, -1.0, f64::NAN] {
             assert_refused("must be positive", || Vorticity2d::stepper(torus(n), 1.0, 0.1, Substeps::Courant(limit)));
@@ -62,13 +62,19 @@ fn no_substep_and_no_share_of_a_cell() {
 }
 
 #[test]
-fn a_stepper_says_whether_it_is_fast() {
+fn equations_say_on_which_grids_they_are_fast() {
     for (n, fast) in [(16, false), (32, true), (48, false), (64, true), (80, false), (96, true)] {
-        assert_eq!(KuramotoSivashinsky2d::stepper(torus(n), 0.1, 1).is_fast(), fast, "{n} nodes");
-        assert_eq!(Vorticity2d::stepper(torus(n), 1e-3, 0.1, Substeps::Fixed(1)).is_fast(), fast, "{n} nodes");
+        assert_eq!(KuramotoSivashinsky2d::new(torus(n)).fast().is_some(), fast, "{n} nodes");
+        assert_eq!(Vorticity2d::new(torus(n), 1e-3).fast().is_some(), fast, "{n} nodes");
     }
     for (n, fast) in [(24, false), (48, true), (80, true), (128, true)] {
-        assert_eq!(KuramotoSivashinsky1d::stepper(Grid::periodic(n, 22.0 as Real), 0.05).is_fast(), fast, "{n} nodes");
+        assert_eq!(KuramotoSivashinsky1d::new(Grid::periodic(n, 22.0 as Real)).fast().is_some(), fast, "{n} nodes");
     }
-    assert!(!SpectralStepper::plain(KuramotoSivashinsky2d::new(torus(32)), Rk4, 0.1, Substeps::Fixed(1)).is_fast());
+    let stepper = |n| format!("{:?}", KuramotoSivashinsky2d::stepper(torus(n), 0.1, 1));
+    assert!(
+        stepper(32).contains("fused: true") && stepper(48).contains("fused: false"),
+        "a stepper uses the fast term if there is one"
+    );
+    let unfused = SpectralStepper::unfused(KuramotoSivashinsky2d::new(torus(32)), Rk4, 0.1, Substeps::Fixed(1));
+    assert!(format!("{unfused:?}").contains("fused: false"));
 }

@@ -1,16 +1,16 @@
-//! Transport of a density: against an obvious version, exact motion and spreading, order, mass, positivity, adjoints.
+//! Transport of a density: against a simple version, exact motion and spreading, order, mass, positivity, adjoints.
 
 use cinoc_pde::calculus::{Diffuse, Displacement, Transport, TransportScheme};
 use cinoc_pde::equation::Transport2d;
 use cinoc_pde::{Grid, Real, Stepper};
 use cinoc_tape::check::{assert_derivative, compare, noise};
-use cinoc_tape::{Memory, Tape};
+use cinoc_tape::{Arena, Tape};
 use std::sync::Arc;
 
 const SCHEMES: [TransportScheme; 2] = [TransportScheme::Conservative, TransportScheme::Backward];
 
 /// Round-off of a sum over a plane.
-const ROUND: f64 = if cfg!(feature = "f64") { 1e-13 } else { 2e-5 };
+const ROUND: f64 = if cfg!(double) { 1e-13 } else { 2e-5 };
 
 fn plane(nx: usize, ny: usize) -> Grid {
     Grid { nodes: vec![nx, ny], lengths: vec![(nx - 1) as Real, (ny - 1) as Real], periodic: false }
@@ -41,22 +41,22 @@ fn moments(grid: &Grid, z: &[Real]) -> (f64, [f64; 2], [f64; 2]) {
 /// The density after some steps under a flow held constant.
 fn run(stepper: &dyn Stepper, start: &[Real], flow: &[Real], steps: usize) -> Vec<Real> {
     let [nx, ny] = stepper.grid().nodes[..] else { panic!("a plane") };
-    let (mut memory, mut z) = (Memory::default(), start.to_vec());
+    let (mut memory, mut z) = (Arena::default(), start.to_vec());
     for _ in 0..steps {
         let tape = Tape::new(memory, &[]);
         z = stepper.step(tape.constant([1, nx, ny], &z), tape.constant([1, 2, nx, ny], flow)).value();
-        memory = tape.into_memory();
+        memory = tape.into_arena();
     }
     z
 }
 
-/// The same flow everywhere.
+/// A uniform flow.
 fn uniform(grid: &Grid, x: Real, y: Real) -> Vec<Real> {
     [vec![x; grid.count()], vec![y; grid.count()]].concat()
 }
 
 fn once(grid: &Grid, scheme: TransportScheme, z: &[Real], shift: &[Real]) -> Vec<Real> {
-    let (transport, tape) = (Arc::new(Transport::new(grid, scheme)), Tape::new(Memory::default(), &[]));
+    let (transport, tape) = (Arc::new(Transport::new(grid, scheme)), Tape::new(Arena::default(), &[]));
     let [nx, ny] = grid.nodes[..] else { panic!("a plane") };
     let batch = z.len() / grid.count();
     tape.record(&transport, [tape.constant([batch, nx, ny], z), tape.constant([batch, 2, nx, ny], shift)]).value()
@@ -127,7 +127,7 @@ fn a_uniform_flow_carries_a_blob_and_spreads_it_by_a_known_amount() {
 
 #[test]
 fn transport_is_first_order() {
-    // The same motion on finer and finer grids, at the same Courant number.
+    // One motion on finer and finer grids, at the same Courant number.
     for scheme in SCHEMES {
         let error = |n: usize| {
             let (scale, steps) = (n as f64 / 24.0, n / 2);
@@ -156,7 +156,8 @@ fn only_the_conservative_scheme_keeps_mass_in_a_diverging_flow() {
         moments(&grid, &z).0 / moments(&grid, &start).0
     };
     assert!((gain(TransportScheme::Conservative) - 1.0).abs() < ROUND, "{}", gain(TransportScheme::Conservative));
-    // ∇·q = 2·rate, so that ρ_t + q·∇ρ = 0 lets mass grow like exp(2·rate·t); a few per cent more where the flow changes its sign.
+    // ∇·q = 2·rate, so that ρ_t + q·∇ρ = 0 lets mass grow like exp(2·rate·t); a few per cent more where the flow
+    // changes its sign.
     let expected = (2.0 * rate * steps as f64).exp();
     assert!(
         (gain(TransportScheme::Backward) / expected - 1.0).abs() < 0.04,
@@ -196,7 +197,7 @@ fn diffusion_keeps_mass_and_decays_waves_by_a_known_factor() {
     // Cosines with nodes in the middle of cells are the eigenvectors between reflecting walls.
     let wave = |k: f64, i: usize| (k * std::f64::consts::PI * (i as f64 + 0.5) / n as f64).cos();
     let start: Vec<Real> = (0..n * n).map(|i| (1.0 + 0.5 * wave(3.0, i / n) * wave(2.0, i % n)) as Real).collect();
-    let tape = Tape::new(Memory::default(), &[]);
+    let tape = Tape::new(Arena::default(), &[]);
     let z = tape.constant([1, n, n], &start).apply(&diffuse).value();
     let sine = |k: f64| (k * std::f64::consts::PI / (2.0 * n as f64)).sin().powi(2);
     let factor = 1.0 - 4.0 * rate * (sine(3.0) + sine(2.0));
@@ -210,7 +211,7 @@ fn diffusion_keeps_mass_and_decays_waves_by_a_known_factor() {
 fn displacements_are_shortened_to_half_a_cell() {
     let grid = Grid { nodes: vec![3, 2], lengths: vec![1.0, 0.25], periodic: false };
     let displacement = Arc::new(Displacement::new(&grid, [0.0, 0.005]));
-    let tape = Tape::new(Memory::default(), &[]);
+    let tape = Tape::new(Arena::default(), &[]);
     let flow = tape.constant([1, 2, 3, 2], &[0.0, 0.1, 0.6, -0.6, 0.0, 0.0, 0.0, 0.0, 0.0, 0.395, 3.0, -9.0]);
     let shift = flow.apply(&displacement).value();
     let root = 0.5 / (1.2f64 * 1.2 + 0.02 * 0.02).sqrt();

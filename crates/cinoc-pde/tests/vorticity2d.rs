@@ -10,7 +10,7 @@ use cinoc_tape::check::{assert_derivative, noise};
 use common::{Golden, assert_same, difference, run};
 use std::f64::consts::TAU;
 
-const F64: bool = cfg!(feature = "f64");
+const F64: bool = cfg!(double);
 
 fn grid(nodes: usize) -> Grid {
     Grid::torus([nodes; 2], [1.0; 2])
@@ -40,10 +40,11 @@ fn the_fast_version_agrees_with_the_plain_one() {
     let grid = Grid::torus([64, 32], [2.0, 1.0]);
     let z: Vec<Real> = noise(2 * grid.count(), 1).iter().map(|z| 20.0 * z).collect();
     let f = noise(2 * grid.count(), 2);
-    // With a Courant number of 0.5 states of all stages are kept; of all substeps with three and with 0.05; of some with 0.01.
+    // With a Courant number of 0.5 states of all stages are kept; of all substeps with three and with 0.05; of some
+    // with 0.01.
     for substeps in [Substeps::Fixed(3), Substeps::Courant(0.5), Substeps::Courant(0.05), Substeps::Courant(0.01)] {
         let fast = Vorticity2d::stepper(grid.clone(), 1e-3, 0.01, substeps);
-        let plain = SpectralStepper::plain(Vorticity2d::new(grid.clone(), 1e-3), Rk4, 0.01, substeps);
+        let plain = SpectralStepper::unfused(Vorticity2d::new(grid.clone(), 1e-3), Rk4, 0.01, substeps);
         assert_same("Runge–Kutta", &fast, &plain, &z, &f, if F64 { 1e-12 } else { 2e-5 });
     }
 }
@@ -107,13 +108,13 @@ fn without_viscosity_energy_and_enstrophy_stay() {
     let after = invariants(32, &run(&stepper, &start, &[], 6));
     assert!(difference(&run(&stepper, &start, &[], 6), &start) > 0.1, "the flow does change");
     for (before, after) in before.iter().zip(after) {
-        // What is left is the error of the time step.
+        // The remainder is the error of the time step.
         assert!((after / before - 1.0).abs() < if F64 { 1e-8 } else { 2e-5 }, "{before} became {after}");
     }
 }
 
 #[test]
-#[cfg(feature = "f64")]
+#[cfg(double)]
 fn runge_kutta_is_of_fourth_order() {
     let start = some_flow(32);
     let after = |substeps| run(&Vorticity2d::stepper(grid(32), 1e-3, 0.4, Substeps::Fixed(substeps)), &start, &[], 1);

@@ -1,4 +1,4 @@
-//! NumPy arrays of the caller, checked before they are used.
+//! NumPy arrays of the caller, checked before use.
 
 use crate::fault::wrong;
 use numpy::ndarray::{ArrayD, IxDyn};
@@ -19,6 +19,16 @@ pub fn given<'py, T: Element>(what: &str, array: &Bound<'py, PyAny>, shape: &[Si
         .map_err(|_| wrong(format!("{what} is being written to by another call; wait for it")))
 }
 
+/// The same with numbers of another real type converted.
+pub fn converted<'py, T: Element>(what: &str, array: &Bound<'py, PyAny>, shape: &[Size]) -> PyResult<PyReadonlyArrayDyn<'py, T>> {
+    let real = array.cast::<PyUntypedArray>().is_ok_and(|array| b"fiub".contains(&array.dtype().kind()));
+    if array.cast::<PyArrayDyn<T>>().is_ok() || !real {
+        return given(what, array, shape);
+    }
+    let converted = array.py().import("numpy")?.call_method1("ascontiguousarray", (array, T::get_dtype(array.py())))?;
+    given(what, &converted, shape)
+}
+
 /// The same where it need not be given.
 pub fn maybe<'py, T: Element>(
     what: &str,
@@ -28,20 +38,20 @@ pub fn maybe<'py, T: Element>(
     array.map(|array| given(what, array, shape)).transpose()
 }
 
-/// So many marks. NumPy takes any byte for a bool.
+/// `count` flags. NumPy takes any byte for a bool.
 pub fn marks(what: &str, array: &Bound<'_, PyAny>, count: usize) -> PyResult<Vec<bool>> {
     checked::<bool>(what, array, &[Some(count)])?;
     let bytes = given::<u8>(what, &array.call_method1("view", ("uint8",))?, &[Some(count)])?;
     Ok(numbers(&bytes).iter().map(|byte| *byte != 0).collect())
 }
 
-/// Room for numbers that are written: C-contiguous, writable, of this type and shape.
+/// An array that is written: C-contiguous, writable, of this type and shape.
 pub fn room<'py, T: Element>(what: &str, array: &Bound<'py, PyAny>, shape: &[usize]) -> PyResult<PyReadwriteArrayDyn<'py, T>> {
     let shape: Vec<Size> = shape.iter().copied().map(Some).collect();
     let array = checked::<T>(what, array, &shape)?;
     array
         .try_readwrite()
-        .map_err(|_| wrong(format!("{what} must be writable and not in use by another call; give an array of its own")))
+        .map_err(|_| wrong(format!("{what} must be writable and not in use by another call; give a separate array")))
 }
 
 fn checked<'a, 'py, T: Element>(
@@ -106,5 +116,5 @@ pub fn finite<T: Copy + Into<f64>>(what: &str, numbers: &[T]) -> PyResult<()> {
 
 /// A new array that takes over the numbers.
 pub fn array<'py, T: Element>(py: Python<'py>, numbers: Vec<T>, shape: &[usize]) -> Bound<'py, PyArrayDyn<T>> {
-    PyArray::from_owned_array(py, ArrayD::from_shape_vec(IxDyn(shape), numbers).expect("as many numbers as the shape has"))
+    PyArray::from_owned_array(py, ArrayD::from_shape_vec(IxDyn(shape), numbers).expect("the numbers fill the shape"))
 }

@@ -1,4 +1,4 @@
-//! What goes wrong, as Python exceptions; never a panic.
+//! Errors as Python exceptions; never a panic.
 
 use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyValueError};
@@ -8,30 +8,13 @@ use std::fmt::Display;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, PoisonError, TryLockError};
 
-create_exception!(
-    cinoc._native,
-    CinocError,
-    PyException,
-    "A mistake that the engine explains; its sentence ends with what to do."
-);
+create_exception!(cinoc._native, CinocError, PyException, "An error of use; its message ends with what to do.");
 
-/// Where the last panic was.
+/// The place of the last panic.
 static PLACE: Mutex<String> = Mutex::new(String::new());
 
-/// Flags of the command line, and what they are called here.
-const WORDS: [(&str, &str); 8] = [
-    ("add --resume", "add resume=True"),
-    ("leave out --resume", "leave out resume=True"),
-    ("--resume", "resume=True"),
-    ("another --out", "another out"),
-    ("--threads", "threads"),
-    ("--set ", ""),
-    ("--preset paper", "preset=\"paper\""),
-    ("`cinoc list PROBLEM` prints all of them", "`print(problem.config)` shows all of them"),
-];
-
-/// Panics become exceptions, which carry their message: nothing is printed for them. This library has a standard library of its own, so that
-/// panics of other modules are theirs.
+/// Turns panics into exceptions, which carry their message: nothing is printed for them. This library links its own standard library, so that
+/// panics of other modules are not affected.
 pub fn listen() {
     std::panic::set_hook(Box::new(|info| {
         let place = info.location().map_or_else(String::new, |at| format!(" ({}:{})", at.file(), at.line()));
@@ -39,17 +22,17 @@ pub fn listen() {
     }));
 }
 
-/// A mistake that was explained.
+/// An error of use, with a sentence.
 pub fn explained(text: impl Display) -> PyErr {
-    CinocError::new_err(WORDS.iter().fold(text.to_string(), |text, (flag, word)| text.replace(flag, word)))
+    CinocError::new_err(text.to_string())
 }
 
-/// A value that cannot be.
+/// A value that is not allowed.
 pub fn wrong(text: impl Display) -> PyErr {
     PyValueError::new_err(text.to_string())
 }
 
-/// Calls the engine without holding up other Python threads. A panic is a fault of ours, and an exception.
+/// Calls the engine without the global interpreter lock. A panic is a fault of the engine, and an exception.
 pub fn engine<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyResult<T> {
     py.detach(|| catch_unwind(AssertUnwindSafe(work))).map_err(|panic| fault(&*panic))
 }
@@ -60,7 +43,7 @@ fn fault(panic: &(dyn Any + Send)) -> PyErr {
     CinocError::new_err(format!("this is a fault of cinoc: please report it: {}{place}", text.unwrap_or("no message")))
 }
 
-/// What only one thread may use at a time; `what` is named in the error.
+/// Locks an object that one thread may use at a time; `what` is named in the error.
 pub fn alone<'a, T>(mutex: &'a Mutex<T>, what: &str) -> PyResult<std::sync::MutexGuard<'a, T>> {
     match mutex.try_lock() {
         Ok(guard) => Ok(guard),

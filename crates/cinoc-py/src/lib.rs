@@ -18,7 +18,7 @@ fn problems() -> Vec<(&'static str, &'static str)> {
 /// Names of the trained policies that come with the package.
 #[pyfunction]
 fn models() -> Vec<&'static str> {
-    cinoc::library::names(&cinoc::Registry::builtin()).collect()
+    cinoc::internal::library::names(&cinoc::Registry::builtin()).collect()
 }
 
 /// The engine. `f32` and `f64` hold the same classes, in single and in double precision.

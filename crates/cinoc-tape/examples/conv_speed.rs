@@ -1,4 +1,5 @@
-//! How fast convolutions are on this machine: the kernels against the peak, and a whole branch, its features kept or computed twice.
+//! Speed of convolutions on this machine: kernels against the peak, and a whole branch with features saved or
+//! computed twice.
 //!
 //! `cargo run --release -p cinoc-tape --example conv_speed`
 
@@ -9,7 +10,7 @@ use cinoc_tape::kernel::conv_back::weights_back;
 use cinoc_tape::kernel::gemm::{Left, Right, Start, gemm};
 use cinoc_tape::kernel::peak;
 use cinoc_tape::op::ConvBranch;
-use cinoc_tape::{Adjoints, Memory, Params, Tape};
+use cinoc_tape::{Adjoints, Arena, Params, Tape};
 use std::time::Instant;
 
 fn numbers(count: usize, seed: u64) -> Buffer {
@@ -52,7 +53,8 @@ fn kernels(sizes: Sizes) {
     }
 }
 
-/// Microseconds per image of the branch on 12×12 images, forwards and backwards, with so many other recordings in between.
+/// Microseconds per image of the branch on 12×12 images, forwards and backwards, with this number of other recordings
+/// in between.
 fn branch(keep: bool, recordings: usize) -> (f64, f64) {
     const IMAGES: usize = 128;
     let branch = ConvBranch { height: 12, width: 12, channels: 3, stride: 1, keep };
@@ -64,24 +66,24 @@ fn branch(keep: bool, recordings: usize) -> (f64, f64) {
     }
     let (x, seed) = (noise(IMAGES * 432, 1), noise(IMAGES * 32, 2));
     let mut bars = Adjoints::default();
-    let mut memories: Vec<Memory> = (0..recordings).map(|_| Memory::default()).collect();
+    let mut memories: Vec<Arena> = (0..recordings).map(|_| Arena::default()).collect();
     let (mut forward, mut backward) = (Vec::new(), Vec::new());
     for _ in 0..3 {
         let mut y = None;
-        for memory in &mut memories {
+        for arena in &mut memories {
             let since = Instant::now();
-            let tape = Tape::new(std::mem::take(memory), params.shared());
+            let tape = Tape::new(std::mem::take(arena), params.shared());
             let theta = params.leaves(&tape, true);
             let convolutions = [(theta.get(0), theta.get(1)), (theta.get(2), theta.get(3))];
             y = Some(tape.input([IMAGES, 432], &x).conv_branch(branch, convolutions, theta.layer(4)).id());
-            *memory = tape.into_memory();
+            *arena = tape.into_arena();
             forward.push(since.elapsed().as_secs_f64());
         }
-        for memory in memories.iter().rev() {
+        for arena in memories.iter().rev() {
             let since = Instant::now();
-            bars.start(memory, params.theta().len());
-            bars.seed(memory, y.expect("recorded"), &seed);
-            memory.backward(params.shared(), &mut bars);
+            bars.start(arena, params.theta().len());
+            bars.seed(arena, y.expect("recorded"), &seed);
+            arena.backward(params.shared(), &mut bars);
             backward.push(since.elapsed().as_secs_f64());
         }
     }

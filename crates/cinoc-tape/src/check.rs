@@ -1,8 +1,15 @@
-//! Are the derivatives right? Central differences and the adjoint identity, for every crate's tests and for `cinoc check`.
+//! Checks of derivatives by central differences and the adjoint identity, for tests and for `cinoc check`.
+//!
+//! ```
+//! use cinoc_tape::check::{assert_derivative, noise};
+//!
+//! let (x, w) = (noise(6, 1), noise(12, 2));
+//! assert_derivative(&[(&[2, 3], &x), (&[3, 4], &w)], |v| v[0].matmul(v[1]).tanh());
+//! ```
 
-use crate::{Adjoints, Memory, Real, Shape, Tape, Var};
+use crate::{Adjoints, Arena, Real, Shape, Tape, Var};
 
-/// Numbers in [-1, 1) that look random and are always the same.
+/// Returns reproducible pseudo-random numbers in [-1, 1).
 pub fn noise(count: usize, seed: u64) -> Vec<Real> {
     let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ 0xD1B5_4A32_D192_ED03;
     (0..count)
@@ -13,42 +20,43 @@ pub fn noise(count: usize, seed: u64) -> Vec<Real> {
         .collect()
 }
 
-/// A function to be checked: its inputs by shape and value.
+/// Shapes and values of the inputs of a function to be checked.
 pub type Point = Vec<(Shape, Vec<Real>)>;
 
-/// The function itself, written with variables.
-pub type Function<'f> = dyn for<'t> Fn(&[Var<'t>]) -> Var<'t> + 'f;
+/// A function of variables to be checked.
+pub type VarFn<'f> = dyn for<'t> Fn(&[Var<'t>]) -> Var<'t> + 'f;
 
-/// The value of `f` and its product with `y_bar` by each input.
-pub fn pull_back(point: &Point, f: &Function, y_bar: Option<&[Real]>) -> (Vec<Real>, Vec<Vec<Real>>) {
-    let tape = Tape::new(Memory::default(), &[]);
+/// Returns the value of `f` and, with `y_bar`, the vector-Jacobian product for each input.
+pub fn pull_back(point: &Point, f: &VarFn, y_bar: Option<&[Real]>) -> (Vec<Real>, Vec<Vec<Real>>) {
+    let tape = Tape::new(Arena::default(), &[]);
     let (inputs, output) = {
         let inputs: Vec<Var> = point.iter().map(|(shape, x)| tape.input(*shape, x)).collect();
         let ids: Vec<_> = inputs.iter().map(|x| x.id()).collect();
         (ids, f(&inputs).id())
     };
-    let memory = tape.into_memory();
-    let y = memory.value(&[], output).to_vec();
+    let arena = tape.into_arena();
+    let y = arena.value(&[], output).to_vec();
     let Some(y_bar) = y_bar else { return (y, Vec::new()) };
     let mut bars = Adjoints::default();
-    bars.start(&memory, 0);
-    bars.seed(&memory, output, y_bar);
-    memory.backward(&[], &mut bars);
+    bars.start(&arena, 0);
+    bars.seed(&arena, output, y_bar);
+    arena.backward(&[], &mut bars);
     let each = inputs.iter().zip(point).map(|(id, (shape, _))| {
-        let bar = bars.of(&memory, *id);
+        let bar = bars.of(&arena, *id);
         if bar.is_empty() { vec![0.0; shape.count()] } else { bar.to_vec() }
     });
     (y, each.collect())
 }
 
-/// What a check found.
+/// Result of a check.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct Agreement {
-    /// The derivative along the direction by the backward sweep.
+    /// Directional derivative by the backward sweep.
     pub exact: f64,
-    /// The same by central differences.
+    /// Directional derivative by central differences.
     pub measured: f64,
-    /// Their difference, relative to the size of the terms.
+    /// Their difference relative to the magnitude of the terms.
     pub error: f64,
 }
 
@@ -56,9 +64,10 @@ fn dot(a: &[Real], b: &[Real]) -> f64 {
     a.iter().zip(b).map(|(a, b)| *a as f64 * *b as f64).sum()
 }
 
-/// Compares `⟨ȳ, J·d⟩`, by central differences of step `step`, with `⟨Jᵀ·ȳ, d⟩`, by the backward sweep, for a random `ȳ` and direction `d`:
-/// adjoint identity and finite differences at once, as no forward derivatives are written anywhere.
-pub fn compare(point: &Point, f: &Function, step: f64, seed: u64) -> Agreement {
+/// Compares `⟨ȳ, J·d⟩`, by central differences of step `step`, with `⟨Jᵀ·ȳ, d⟩`, by the backward sweep, for a random
+/// `ȳ` and direction `d`: the adjoint identity and finite differences in one test, since operations have no forward
+/// derivatives.
+pub fn compare(point: &Point, f: &VarFn, step: f64, seed: u64) -> Agreement {
     let count = pull_back(point, f, None).0.len();
     let y_bar = noise(count, seed);
     let (_, bars) = pull_back(point, f, Some(&y_bar));
@@ -79,13 +88,13 @@ pub fn compare(point: &Point, f: &Function, step: f64, seed: u64) -> Agreement {
     Agreement { exact, measured, error: (exact - measured).abs() / size.max(1e-30) }
 }
 
-/// Fails unless the derivatives of `f` agree with central differences: to 1e-7 in `f64`, to 5e-3 in `f32`.
+/// Asserts that the derivatives of `f` agree with central differences: to 1e-7 in `f64`, to 5e-3 in `f32`.
 ///
 /// # Panics
-/// When they do not.
+/// If they do not agree.
 pub fn assert_derivative(inputs: &[(&[usize], &[Real])], f: impl for<'t> Fn(&[Var<'t>]) -> Var<'t>) {
     let point: Point = inputs.iter().map(|(shape, x)| (Shape::new(shape), x.to_vec())).collect();
-    let (step, limit) = if cfg!(feature = "f64") { (1e-5, 1e-7) } else { (5e-3, 5e-3) };
+    let (step, limit) = if cfg!(double) { (1e-5, 1e-7) } else { (5e-3, 5e-3) };
     for seed in [1, 2, 3] {
         let found = compare(&point, &f, step, seed);
         assert!(found.error < limit, "derivative off by {:.1e}: {found:?}", found.error);

@@ -1,4 +1,4 @@
-//! Where the time goes, operation by operation: off unless asked for.
+//! Profile of time, flops and bytes per operation; disabled by default.
 
 use crate::Real;
 use std::cell::RefCell;
@@ -12,43 +12,46 @@ thread_local! {
     static TABLE: RefCell<BTreeMap<&'static str, Spent>> = const { RefCell::new(BTreeMap::new()) };
 }
 
-/// What all operations of one name took.
+/// Cost of all operations of one name.
 #[derive(Clone, Copy, Debug, Default)]
+#[non_exhaustive]
 pub struct Spent {
-    /// Computing them.
+    /// Forward pass.
     pub forward: Pass,
-    /// Their derivatives.
+    /// Backward pass.
     pub backward: Pass,
 }
 
-/// One direction of them.
+/// Cost of one direction.
 #[derive(Clone, Copy, Debug, Default)]
+#[non_exhaustive]
 pub struct Pass {
-    /// The time.
+    /// Elapsed time.
     pub time: Duration,
-    /// Multiplications and additions of layers and convolutions, each counted once however often it is computed, twice as many for their derivatives; no others.
+    /// Multiplications and additions of layers and convolutions, counted once each (recomputation excluded);
+    /// derivatives count double.
     pub flops: u64,
-    /// Bytes of inputs, results, what is saved and, for derivatives, cotangents, wherever they lie.
+    /// Bytes of inputs, results, saved intermediate results and, for derivatives, cotangents.
     pub bytes: u64,
 }
 
-/// Starts or stops the clocks of all threads.
+/// Enables or disables profiling on all threads.
 pub fn enable(on: bool) {
     ON.store(on, Ordering::Relaxed);
 }
 
-/// What this thread has spent since the last call.
+/// Returns the cost on this thread since the last call.
 pub fn take() -> BTreeMap<&'static str, Spent> {
     TABLE.take()
 }
 
-/// The time now, if the clocks run.
+/// The current time, if profiling is enabled.
 #[inline(always)]
 pub(crate) fn start() -> Option<Instant> {
     ON.load(Ordering::Relaxed).then(Instant::now)
 }
 
-/// Books the time since `start`, and what was done in it: flops, and numbers read and written.
+/// Records the time since `start` with flops and numbers moved.
 #[inline(always)]
 pub(crate) fn book(start: Option<Instant>, name: &'static str, forward: bool, done: impl FnOnce() -> [usize; 2]) {
     if let Some(start) = start {

@@ -1,30 +1,31 @@
-//! Computing a recording once more with other values: what a tick costs after the first.
+//! Replays: recomputation of a recording with other values, which every tick after the first is.
 
 use crate::Real;
+use crate::arena::{Arena, Recording};
 use crate::kernel::buffer::Buffer;
-use crate::kernel::crew;
-use crate::memory::{Memory, Recording};
-use crate::node::{Home, Lent, Node, VarId};
+use crate::kernel::parallel;
+use crate::node::{Node, Sources, Storage, VarId};
 use std::sync::Arc;
 
-impl Memory {
-    /// Whether [`replay`](Self::replay) gives what recording once more would: not if values were read while it was made,
-    /// since the choice of operations may then depend on them.
+impl Arena {
+    /// Returns true if [`replay`](Self::replay) equals recording again. It does not if values were read during the
+    /// recording, since the choice of operations may then depend on them.
     pub fn replayable(&self) -> bool {
         !self.read
     }
 
-    /// Forgets the recording: the memory it was replayed from can then be recorded into without new room.
+    /// Releases the recording, so that the arena it was replayed from can reuse its capacity for another.
     pub fn release(&mut self) {
         self.recording = None;
     }
 
-    /// Computes the recording of `model` into this memory, with other values for some of its leaves; the names of its variables hold here too.
-    /// Leaves without other values have those of the recording, or those of the last time the same recording was computed here. Loop-invariant
-    /// values are not computed again. `scratch` is working space: the same for many replays stays in the cache.
+    /// Computes the recording of `model` into this arena, with new values for some of its leaves; identifiers of
+    /// variables stay valid. Other leaves keep the values of the recording, or of the last replay of the same recording
+    /// in this arena. Loop-invariant values are not recomputed. `scratch` is working space, which stays in the cache if
+    /// it is reused for many replays.
     pub fn replay<'a>(
         &mut self,
-        model: &Memory,
+        model: &Arena,
         shared: &[Real],
         leaves: impl IntoIterator<Item = (VarId, &'a [Real])>,
         scratch: &mut Buffer,
@@ -39,33 +40,33 @@ impl Memory {
         }
     }
 
-    /// Computes its own recording once more, in its place: half the room where nobody asks for what was there before.
-    pub fn renew<'a>(&mut self, shared: &[Real], leaves: impl IntoIterator<Item = (VarId, &'a [Real])>) {
+    /// Recomputes its own recording in place: half the memory of a replay if the previous values are not needed.
+    pub fn replay_in_place<'a>(&mut self, shared: &[Real], leaves: impl IntoIterator<Item = (VarId, &'a [Real])>) {
         if let Some(recording) = &self.recording {
             self.scratch.grow_to(recording.scratch);
             recording.compute(&mut self.values, &mut self.scratch, shared, leaves, None);
         }
     }
 
-    /// Whether the cotangents of loop-invariant nodes may be added up over the backward sweeps of both memories, to be swept through once at the end.
-    /// So it is for replays of one recording, and for two recordings that differ in nothing but what changes from replay to replay.
-    pub fn sweeps_with(&self, other: &Memory) -> bool {
+    /// Returns true if the cotangents of loop-invariant nodes may accumulate over the backward sweeps of both arenas:
+    /// for replays of one recording, and for recordings that differ only in what changes between replays.
+    pub fn has_same_invariants(&self, other: &Arena) -> bool {
         let same = match (&self.recording, &other.recording) {
-            (Some(a), Some(b)) => a.sweeps_with(b),
+            (Some(a), Some(b)) => a.has_same_invariants(b),
             _ => false,
         };
         self.replayable() && other.replayable() && same
     }
 
-    /// Whether both hold the same recording.
-    fn replays(&self, other: &Memory) -> bool {
+    /// Returns true if both hold the same recording.
+    fn replays(&self, other: &Arena) -> bool {
         matches!((&self.recording, &other.recording), (Some(a), Some(b)) if Arc::ptr_eq(a, b))
     }
 }
 
 impl Recording {
-    /// Computes all that is not loop-invariant into `values`, with other values for some leaves; those without have the numbers of `old`, or if
-    /// there are none keep what they have.
+    /// Computes all nodes that are not loop-invariant into `values`, with new values for some leaves; other leaves take
+    /// the numbers of `old`, or without `old` keep their own.
     fn compute<'a>(
         &self,
         values: &mut [Real],
@@ -77,17 +78,17 @@ impl Recording {
         let (nodes, invariant) = (&self.nodes, &self.invariant);
         let mut leaves = leaves.into_iter().peekable();
         for (index, node) in nodes.iter().enumerate() {
-            let Home::Arena { start, .. } = node.home else { continue };
+            let Storage::Replayed { start, .. } = node.storage else { continue };
             if node.op.is_some() || node.count == 1 {
-                let (arena, room) = values.split_at_mut(start);
-                node.compute(nodes, &Lent { arena, invariant, shared }, room, scratch);
+                let (replayed, room) = values.split_at_mut(start);
+                node.compute(nodes, &Sources { replayed, invariant, shared }, room, scratch);
                 continue;
             }
             let place = start..start + node.shape.count();
             if let Some((_, given)) = leaves.next_if(|(leaf, _)| leaf.0 as usize == index) {
-                crew::copy(given, &mut values[place]);
+                parallel::copy(given, &mut values[place]);
             } else if let Some(old) = old {
-                crew::copy(&old[place.clone()], &mut values[place]);
+                parallel::copy(&old[place.clone()], &mut values[place]);
             }
         }
         assert!(
@@ -96,15 +97,15 @@ impl Recording {
         );
     }
 
-    /// Whether both have the same loop-invariant nodes with a cotangent, at the same places: the same operations on the same inputs. A sweep
-    /// through those of either is then a sweep through those of both.
-    pub fn sweeps_with(self: &Arc<Self>, other: &Arc<Self>) -> bool {
+    /// Returns true if both have the same loop-invariant nodes with a cotangent, in the same positions: the same
+    /// operations on the same inputs. One sweep through them then serves both.
+    pub fn has_same_invariants(self: &Arc<Self>, other: &Arc<Self>) -> bool {
         fn swept(recording: &Recording) -> impl Iterator<Item = (usize, &Node)> {
             recording
                 .nodes
                 .iter()
                 .enumerate()
-                .filter(|(_, node)| node.bar.is_some() && matches!(node.home, Home::Invariant { .. }))
+                .filter(|(_, node)| node.bar.is_some() && matches!(node.storage, Storage::Invariant { .. }))
         }
         Arc::ptr_eq(self, other)
             || swept(self).count() == swept(other).count()
@@ -115,14 +116,14 @@ impl Recording {
                 })
     }
 
-    /// Whether node `index`, an input of a loop-invariant node, is the same in both. One with a cotangent among the loop-invariant ones is
-    /// compared on its own.
+    /// Returns true if node `index`, an input of a loop-invariant node, is the same in both. Loop-invariant nodes with
+    /// a cotangent are compared by the caller.
     fn same_input(&self, other: &Self, index: usize) -> bool {
         let (a, b) = (&self.nodes[index], &other.nodes[index]);
         (a.shape, a.bar) == (b.shape, b.bar)
-            && match (a.home, b.home) {
-                (Home::Shared { start }, Home::Shared { start: other }) => start == other,
-                (Home::Invariant { start, .. }, Home::Invariant { start: there, .. }) => {
+            && match (a.storage, b.storage) {
+                (Storage::Shared { start }, Storage::Shared { start: other }) => start == other,
+                (Storage::Invariant { start, .. }, Storage::Invariant { start: there, .. }) => {
                     let count = a.shape.count();
                     a.bar.is_some() || same_bits(&self.invariant[start..][..count], &other.invariant[there..][..count])
                 }

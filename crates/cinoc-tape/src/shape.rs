@@ -1,8 +1,16 @@
-//! Sizes of an array, row-major, up to four axes.
+//! Shapes of row-major arrays with up to four axes.
 
 use std::fmt;
 
-/// Sizes of an array, at most four axes; `Copy`, so that a node of the tape holds it without allocating.
+/// Shape of an array with at most four axes; `Copy`, so that nodes hold it without allocation.
+///
+/// ```
+/// use cinoc_tape::Shape;
+///
+/// let shape = Shape::new(&[8, 16, 3]);
+/// assert_eq!((shape.count(), shape.rows(), shape.last()), (384, 128, 3));
+/// assert_eq!(shape.with_last(5).sizes(), [8, 16, 5]);
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 pub struct Shape {
     sizes: [usize; Self::AXES],
@@ -10,9 +18,11 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// The most axes an array can have.
+    /// Maximum number of axes.
     pub const AXES: usize = 4;
 
+    /// Creates a shape from the size of each axis.
+    ///
     /// # Panics
     /// With more than four axes, or more elements than a `usize` counts.
     pub fn new(sizes: &[usize]) -> Self {
@@ -44,7 +54,7 @@ impl Shape {
         self.sizes[..self.rank.saturating_sub(1) as usize].iter().product()
     }
 
-    /// The same shape with another last axis.
+    /// Returns the shape with the last axis replaced.
     pub fn with_last(&self, size: usize) -> Self {
         let mut sizes = self.sizes;
         let rank = (self.rank as usize).max(1);

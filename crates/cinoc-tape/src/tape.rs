@@ -1,128 +1,149 @@
-//! The tape: records operations in the order they are computed.
+//! The tape, which records operations in the order of their computation.
 
-use crate::node::{Home, Node, VarId};
+use crate::node::{Node, Storage, VarId};
 use crate::op::{Activation, Dense, MAX_INPUTS, Recorded};
 use crate::value_numbering::Expression;
-use crate::{Layer, Memory, Real, Shape, Var};
+use crate::{Arena, Layer, Real, Shape, Var};
 use std::cell::RefCell;
+use std::fmt;
 
-/// Records operations into a [`Memory`], reading parameters from a slice that is shared by many tapes.
+/// Recorder of operations. Values go into an [`Arena`]; parameters are read from a slice that many tapes share.
+///
+/// ```
+/// use cinoc_tape::{Arena, Tape};
+///
+/// let tape = Tape::new(Arena::default(), &[]);
+/// let a = tape.input(&[2], &[3.0, 4.0]);
+/// let b = tape.constant(&[2], &[1.0, 0.5]);
+/// assert_eq!((a * b).sum().value(), [5.0]);
+/// ```
 pub struct Tape<'p> {
     shared: &'p [Real],
-    memory: RefCell<Memory>,
+    arena: RefCell<Arena>,
     rematerialise: bool,
-    plainly: bool,
+    primitives_only: bool,
+}
+
+impl fmt::Debug for Tape<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.debug_struct("Tape").field("arena", &self.arena).field("parameters", &self.shared.len()).finish_non_exhaustive()
+    }
 }
 
 impl<'p> Tape<'p> {
-    /// A new recording in old memory. `shared` are the parameters (see [`crate::Params`]); `&[]` where there are none.
-    pub fn new(mut memory: Memory, shared: &'p [Real]) -> Self {
-        memory.clear();
-        Self { shared, memory: RefCell::new(memory), rematerialise: false, plainly: false }
+    /// Starts a recording in an arena, whose previous recording is discarded. `shared` are the parameters (see
+    /// [`crate::Params`]), or `&[]`.
+    pub fn new(mut arena: Arena, shared: &'p [Real]) -> Self {
+        arena.clear();
+        Self { shared, arena: RefCell::new(arena), rematerialise: false, primitives_only: false }
     }
 
-    /// The same tape. With `yes`, operations that can rematerialise intermediate values in the backward sweep do not save them: less memory for
-    /// more arithmetic, and the same results to the bit.
-    pub fn rematerialise(mut self, yes: bool) -> Self {
-        self.rematerialise = yes;
+    /// Chooses whether operations recompute intermediate values in the backward sweep instead of saving them: less
+    /// memory for more arithmetic, with bit-identical results.
+    pub fn rematerialise(mut self, enabled: bool) -> Self {
+        self.rematerialise = enabled;
         self
     }
 
-    /// Whether operations are to rematerialise values instead of saving them.
+    /// Returns true if operations recompute intermediate values instead of saving them.
     pub fn rematerialises(&self) -> bool {
         self.rematerialise
     }
 
-    /// The same tape. With `yes`, operations that can be written with plain ones are recorded so: slower, but a recording of a handful of
-    /// operations is easily translated into another language. What is loop-invariant stays as it is; whoever translates needs its value only.
-    pub fn plainly(mut self, yes: bool) -> Self {
-        self.plainly = yes;
+    /// Chooses whether fused operations are recorded as the primitive ones they consist of: slower, but easy to
+    /// translate into another language. Loop-invariant operations stay fused, since a translator needs only their
+    /// values.
+    pub fn primitives_only(mut self, enabled: bool) -> Self {
+        self.primitives_only = enabled;
         self
     }
 
-    /// Ends the recording; the memory goes on to the backward sweep or to the next recording.
-    pub fn into_memory(self) -> Memory {
-        self.memory.into_inner()
+    /// Ends the recording and returns the arena, for the backward sweep or the next recording.
+    pub fn into_arena(self) -> Arena {
+        self.arena.into_inner()
     }
 
-    /// A variable with a cotangent.
+    /// Adds a variable with a cotangent.
     pub fn input<'t>(&'t self, shape: impl Into<Shape>, values: &[Real]) -> Var<'t> {
         self.leaf(shape.into(), values, false, true)
     }
 
-    /// A variable without one, which may have another value in a replay.
-    pub fn given<'t>(&'t self, shape: impl Into<Shape>, values: &[Real]) -> Var<'t> {
+    /// Adds a variable without a cotangent, whose value may change in a replay.
+    pub fn placeholder<'t>(&'t self, shape: impl Into<Shape>, values: &[Real]) -> Var<'t> {
         self.leaf(shape.into(), values, false, false)
     }
 
-    /// A value that is the same in all replays. What follows from constants and parameters alone is computed once for all of them.
+    /// Adds a value that is the same in all replays. Values that depend on constants and parameters alone are computed
+    /// once for all replays.
     pub fn constant<'t>(&'t self, shape: impl Into<Shape>, values: &[Real]) -> Var<'t> {
         self.leaf(shape.into(), values, true, false)
     }
 
-    /// A constant with a cotangent, which adds up over all replays.
+    /// Adds a constant with a cotangent, which accumulates over all replays.
     pub fn fixed_input<'t>(&'t self, shape: impl Into<Shape>, values: &[Real]) -> Var<'t> {
         self.leaf(shape.into(), values, true, true)
     }
 
-    fn leaf(&self, shape: Shape, values: &[Real], invariant: bool, wants_bar: bool) -> Var<'_> {
+    fn leaf(&self, shape: Shape, values: &[Real], invariant: bool, differentiable: bool) -> Var<'_> {
         assert_eq!(shape.count(), values.len(), "a leaf of shape {shape:?} was given {} numbers", values.len());
-        let mut memory = self.memory.borrow_mut();
-        let (id, room) = memory.leaf(shape, invariant, wants_bar);
+        let mut arena = self.arena.borrow_mut();
+        let (id, room) = arena.leaf(shape, invariant, differentiable);
         room.copy_from_slice(values);
         self.var(id)
     }
 
-    /// A constant of zeros.
+    /// Returns a constant of zeros.
     pub fn zeros<'t>(&'t self, shape: impl Into<Shape>) -> Var<'t> {
-        let (shape, mut memory) = (shape.into(), self.memory.borrow_mut());
-        let id = memory.own().find(&Expression::Zeros(shape)).unwrap_or_else(|| {
-            let (id, room) = memory.leaf(shape, true, false);
+        let (shape, mut arena) = (shape.into(), self.arena.borrow_mut());
+        let id = arena.own().find(&Expression::Zeros(shape)).unwrap_or_else(|| {
+            let (id, room) = arena.leaf(shape, true, false);
             room.fill(0.0);
             id
         });
         self.var(id)
     }
 
-    /// A piece of the shared parameters, from `start` on. With `wants_bar` its cotangent adds up in [`crate::Adjoints::shared`].
-    pub fn parameter<'t>(&'t self, start: usize, shape: impl Into<Shape>, wants_bar: bool) -> Var<'t> {
+    /// Returns a piece of the shared parameters, from `start` on. If `differentiable`, its cotangent accumulates in
+    /// [`crate::Adjoints::shared`].
+    pub fn parameter<'t>(&'t self, start: usize, shape: impl Into<Shape>, differentiable: bool) -> Var<'t> {
         let shape = shape.into();
         let end = start.saturating_add(shape.count());
         assert!(end <= self.shared.len(), "parameter {start}+{shape:?} of {}", self.shared.len());
-        let bar = wants_bar.then_some(start);
-        let mut memory = self.memory.borrow_mut();
-        let id = memory.own().find(&Expression::Parameter { start, shape, bar }).unwrap_or_else(|| {
-            let home = Home::Shared { start };
-            memory.push(Node { op: None, inputs: [0; MAX_INPUTS], count: 0, shape, home, bar, scratch: 0 })
+        let bar = differentiable.then_some(start);
+        let mut arena = self.arena.borrow_mut();
+        let id = arena.own().find(&Expression::Parameter { start, shape, bar }).unwrap_or_else(|| {
+            let storage = Storage::Shared { start };
+            arena.push(Node { op: None, inputs: [0; MAX_INPUTS], count: 0, shape, storage, bar, scratch: 0 })
         });
         self.var(id)
     }
 
-    /// Computes an operation and remembers it for the backward sweep.
+    /// Computes an operation and records it for the backward sweep.
     ///
     /// # Panics
-    /// With more than [`MAX_INPUTS`] inputs, with a variable of another tape, or where the operation refuses the shapes.
+    /// With a variable of another tape, or if the operation rejects the shapes. More than [`MAX_INPUTS`] inputs do not
+    /// compile.
     pub fn record<'t, const N: usize>(&'t self, op: impl Into<Recorded>, inputs: [Var<'t>; N]) -> Var<'t> {
         const { assert!(N <= MAX_INPUTS) };
         let op = op.into();
-        // Variables borrow their tape, so its address is its identity.
+        // Variables borrow their tape, so its address identifies it.
         let ours = inputs.iter().all(|x| std::ptr::addr_eq(x.tape(), self));
         assert!(ours, "{}: a variable of another tape; all inputs must be on the tape that records", op.op().name());
         self.put(op, &inputs.map(|v| v.id()))
     }
 
     fn put(&self, op: Recorded, ids: &[VarId]) -> Var<'_> {
-        if self.plainly && !ids.iter().all(|id| self.is_loop_invariant(*id)) {
+        if self.primitives_only && !ids.iter().all(|id| self.is_loop_invariant(*id)) {
             let mut inputs = [self.var(ids[0]); MAX_INPUTS];
             inputs.iter_mut().zip(ids).for_each(|(input, id)| *input = self.var(*id));
-            if let Some(same) = op.op().plain(&inputs[..ids.len()]) {
+            if let Some(same) = op.op().decompose(&inputs[..ids.len()]) {
                 return same;
             }
         }
-        self.var(self.memory.borrow_mut().record(self.shared, op, ids))
+        self.var(self.arena.borrow_mut().record(self.shared, op, ids))
     }
 
-    /// A network layer on several inputs side by side, as if joined along the last axis.
+    /// Computes a network layer on several inputs, as if they were joined along the last axis.
     pub fn dense<'t, const N: usize>(&'t self, x: [Var<'t>; N], layer: Layer<'t>, activation: Activation) -> Var<'t> {
         const { assert!(N > 0 && N + 3 <= MAX_INPUTS) };
         let inputs: usize = x.iter().map(|x| x.shape().last()).sum();
@@ -136,22 +157,22 @@ impl<'p> Tape<'p> {
     }
 
     pub(crate) fn detach(&self, id: VarId) -> Var<'_> {
-        self.var(self.memory.borrow_mut().detach(self.shared, id))
+        self.var(self.arena.borrow_mut().detach(self.shared, id))
     }
 
     pub(crate) fn read<T>(&self, id: VarId, reader: impl FnOnce(&[Real]) -> T) -> T {
         if !self.is_loop_invariant(id) {
-            self.memory.borrow_mut().read = true;
+            self.arena.borrow_mut().read = true;
         }
-        reader(self.memory.borrow().value(self.shared, id))
+        reader(self.arena.borrow().value(self.shared, id))
     }
 
     pub(crate) fn is_loop_invariant(&self, id: VarId) -> bool {
-        self.memory.borrow().nodes()[id.0 as usize].is_loop_invariant()
+        self.arena.borrow().nodes()[id.0 as usize].is_loop_invariant()
     }
 
     pub(crate) fn shape(&self, id: VarId) -> Shape {
-        self.memory.borrow().nodes()[id.0 as usize].shape
+        self.arena.borrow().nodes()[id.0 as usize].shape
     }
 
     fn var(&self, id: VarId) -> Var<'_> {

@@ -1,24 +1,25 @@
 //! Value numbering of loop-invariant nodes.
 //!
-//! A value is *loop-invariant* if it follows from constants and parameters alone: it is the same in all replays of a recording. One segment of a
-//! rollout records several ticks, and each of them asks for the same parameters, the same zeros and the same functions of them.
-//! Like a compiler, the tape gives each such expression one node: asked for again, it answers with the node that exists already. So it is
-//! computed once per recording, and the cotangents of all its uses add up in one place, through which the backward sweep goes once.
+//! A value is *loop-invariant* if it depends on constants and parameters alone: it is the same in all replays of a
+//! recording. One segment of a rollout records several ticks, each of which uses the same parameters, zeros and
+//! functions of them. As a compiler does, the tape creates one node per such expression and reuses it. Each is computed
+//! once per recording, and the cotangents of all its uses accumulate in one place, through which the backward sweep
+//! passes once.
 //!
-//! When it applies: two nodes are merged only if both are loop-invariant and the same expression (see [`Expression`]), so that
-//! they have the same value. Constants of unknown values are not compared, and operations behind a pointer are the same only if the pointer is.
-//! Nodes that change from replay to replay are never merged; of those the tape computes exactly what it is told.
+//! Two nodes are merged only if both are loop-invariant and the same expression (see [`Expression`]). Values of
+//! constants are not compared, and operations behind a pointer are equal only if the pointers are. Nodes that change
+//! between replays are never merged.
 
 use crate::Shape;
-use crate::memory::Recording;
-use crate::node::{Home, Lent, Node, VarId};
+use crate::arena::Recording;
+use crate::node::{Node, Sources, Storage, VarId};
 use crate::op::Recorded;
 
-/// What a loop-invariant node is the value of.
+/// Expression that a loop-invariant node computes.
 pub(crate) enum Expression<'a> {
-    /// Zeros of a shape. Any constant that consists of them will do.
+    /// Zeros of a shape; any constant of zeros matches.
     Zeros(Shape),
-    /// A piece of the shared parameters; `bar` says where its cotangent adds up, if it wants one.
+    /// A piece of the shared parameters; `bar` is the offset of its cotangent, if it has one.
     Parameter { start: usize, shape: Shape, bar: Option<usize> },
     /// A copy of a variable through which no derivative passes.
     Detached(VarId),
@@ -27,9 +28,9 @@ pub(crate) enum Expression<'a> {
 }
 
 impl Recording {
-    /// The first loop-invariant node with the value of `expression`.
+    /// Finds the first loop-invariant node that computes `expression`.
     ///
-    /// A linear search: a recording has a few dozen nodes, and only recording looks for them. Replays do not.
+    /// A linear search suffices: a recording has a few dozen nodes, and replays do not search.
     pub fn find(&self, expression: &Expression) -> Option<VarId> {
         let found = self.nodes.iter().position(|node| node.is_loop_invariant() && self.computes(node, expression))?;
         Some(VarId(found as u32))
@@ -38,12 +39,12 @@ impl Recording {
     fn computes(&self, node: &Node, expression: &Expression) -> bool {
         match *expression {
             Expression::Zeros(shape) => {
-                let leaf = matches!(node.home, Home::Invariant { .. }) && node.op.is_none() && node.shape == shape;
-                let lent = Lent { arena: &[], invariant: &self.invariant, shared: &[] };
-                leaf && lent.value(node).iter().all(|z| z.to_bits() == 0)
+                let leaf = matches!(node.storage, Storage::Invariant { .. }) && node.op.is_none() && node.shape == shape;
+                let sources = Sources { replayed: &[], invariant: &self.invariant, shared: &[] };
+                leaf && sources.value(node).iter().all(|z| z.to_bits() == 0)
             }
             Expression::Parameter { start, shape, bar } => {
-                matches!(node.home, Home::Shared { start: at } if at == start) && node.shape == shape && node.bar == bar
+                matches!(node.storage, Storage::Shared { start: at } if at == start) && node.shape == shape && node.bar == bar
             }
             Expression::Detached(id) => node.op.is_none() && node.inputs[..node.count] == [id.0],
             Expression::Applied(op, inputs) => node.op.as_ref() == Some(op) && node.inputs[..node.count] == *inputs,

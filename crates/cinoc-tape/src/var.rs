@@ -1,20 +1,37 @@
-//! Variables and the mathematics on them.
+//! Variables and operations on them.
 
 use crate::node::VarId;
 use crate::op::{
-    Activation, Affine, Arrange, Binary, Conv3x3, ConvBranch, Dense, Function, MatMul, PlacedDense, Recorded, Reduce, SoftDense,
+    Activation, Affine, Arrange, Binary, Conv3x3, ConvBranch, Dense, Function, LocalDense, MatMul, Recorded, Reduce, SoftDense,
 };
 use crate::{Layer, Real, Shape, Tape};
+use std::fmt;
 use std::ops::{Add, Div, Mul, Neg, Sub};
 use std::sync::Arc;
 
-/// A handle to a value on a tape. Arithmetic on handles is computed at once and remembered for the backward sweep.
+/// Handle to a value on a tape. Operations on handles are computed immediately and recorded for the backward sweep.
 ///
-/// In `a ∘ b` the shapes are equal, or `b` is repeated: its shape is a trailing part of `a`'s, or it has one element.
+/// In `a ∘ b` the shapes are equal, or `b` is broadcast: its shape is a trailing part of `a`'s, or it has one element.
+///
+/// ```
+/// use cinoc_tape::{Arena, Tape};
+///
+/// let tape = Tape::new(Arena::default(), &[]);
+/// let x = tape.input(&[2, 2], &[1.0, 2.0, 3.0, 4.0]);
+/// let row = tape.constant(&[2], &[10.0, 20.0]);
+/// assert_eq!((x + row).value(), [11.0, 22.0, 13.0, 24.0]);
+/// assert_eq!((0.5 * x).mean().value(), [1.25]);
+/// ```
 #[derive(Clone, Copy)]
 pub struct Var<'t> {
     tape: &'t Tape<'t>,
     id: VarId,
+}
+
+impl fmt::Debug for Var<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "Var({}, {:?})", self.id.0, self.shape())
+    }
 }
 
 impl<'t> Var<'t> {
@@ -25,27 +42,27 @@ impl<'t> Var<'t> {
         Self { tape, id }
     }
 
-    /// Its name in the [`crate::Memory`].
+    /// Identifier in the [`crate::Arena`].
     pub fn id(self) -> VarId {
         self.id
     }
 
-    /// The tape it is on.
+    /// The tape of this variable.
     pub fn tape(self) -> &'t Tape<'t> {
         self.tape
     }
 
-    /// Its shape.
+    /// Shape of the value.
     pub fn shape(self) -> Shape {
         self.tape.shape(self.id)
     }
 
-    /// Its value, copied.
+    /// Returns a copy of the value.
     pub fn value(self) -> Vec<Real> {
         self.read(<[Real]>::to_vec)
     }
 
-    /// Lends its value to `reader`, which must not record anything.
+    /// Passes the value to `reader`, which must not record anything.
     pub fn read<T>(self, reader: impl FnOnce(&[Real]) -> T) -> T {
         self.tape.read(self.id, reader)
     }
@@ -99,7 +116,7 @@ impl<'t> Var<'t> {
         self.apply(Function::Square)
     }
 
-    /// x held inside [low, high]; the derivative outside is 0.
+    /// x clamped to [low, high]; the derivative outside is 0.
     pub fn clamp(self, low: Real, high: Real) -> Var<'t> {
         self.apply(Function::Clamp(low, high))
     }
@@ -119,7 +136,7 @@ impl<'t> Var<'t> {
         self.apply(Affine { scale, shift })
     }
 
-    /// The same value, through which no derivative passes.
+    /// Returns the value as a constant through which no derivative passes.
     pub fn stop_gradient(self) -> Var<'t> {
         self.tape.detach(self.id)
     }
@@ -149,7 +166,7 @@ impl<'t> Var<'t> {
         self.tape.record(MatMul, [self, other])
     }
 
-    /// The elements in another shape.
+    /// Returns the elements in another shape.
     pub fn reshape(self, shape: impl Into<Shape>) -> Var<'t> {
         self.apply(Arrange::Reshape(shape.into()))
     }
@@ -159,45 +176,45 @@ impl<'t> Var<'t> {
         self.apply(Arrange::Columns(from, to))
     }
 
-    /// Elements of the last axis by index, the same ones in each row; an index may repeat.
+    /// Selects elements of the last axis by index, the same in each row; an index may repeat.
     pub fn gather(self, index: &Arc<[u32]>) -> Var<'t> {
         self.apply(Arrange::Gather(index.clone()))
     }
 
-    /// Each element `times` times along a new last axis.
+    /// Repeats each element `times` times along a new last axis.
     pub fn repeat(self, times: usize) -> Var<'t> {
         self.apply(Arrange::Repeat(times))
     }
 
-    /// Each row `times` times along a new axis before the last: `[a, b]` becomes `[a, times, b]`.
+    /// Repeats each row `times` times along a new axis before the last: `[a, b]` becomes `[a, times, b]`.
     pub fn repeat_rows(self, times: usize) -> Var<'t> {
         self.apply(Arrange::RepeatRows(times))
     }
 
-    /// Every `rows` rows taken as a matrix and transposed: `[a·rows, b]` becomes `[a·b, rows]`.
+    /// Transposes each group of `rows` rows: `[a·rows, b]` becomes `[a·b, rows]`.
     pub fn transpose_each(self, rows: usize) -> Var<'t> {
         self.apply(Arrange::TransposeEach(rows))
     }
 
-    /// Joined along the last axis.
+    /// Concatenates along the last axis.
     pub fn join(self, other: Var<'t>) -> Var<'t> {
         self.tape.record(Arrange::Join, [self, other])
     }
 
-    /// A network layer, `activation(x·w + b)`, fused.
+    /// Computes a network layer, `activation(x·w + b)`, as one fused operation.
     pub fn dense(self, layer: Layer<'t>, activation: Activation) -> Var<'t> {
         let (seen, wanted) = (self.shape(), layer.w.shape());
         assert_eq!(seen.last(), wanted.rows(), "dense: input {seen:?}, weights {wanted:?}");
         self.dense_from(0, layer, activation)
     }
 
-    /// The same with the rows of `w` from `first` on, as many as there are inputs.
+    /// Computes a network layer with rows `first..first + inputs` of `w`.
     pub fn dense_from(self, first: usize, layer: Layer<'t>, activation: Activation) -> Var<'t> {
         self.tape.record(Dense { activation, first }, [layer.w, layer.b, layer.w_t, self])
     }
 
-    /// A layer on two inputs side by side, as if joined along the last axis. Where `other` is loop-invariant, so is its product with the weights:
-    /// it is then an operation of its own, computed once for all replays, and the other product is added to it.
+    /// Computes a layer on two inputs as if they were joined along the last axis. If `other` is loop-invariant, so is
+    /// its product with the weights, which is then recorded separately and computed once for all replays.
     pub fn dense_with(self, other: Var<'t>, layer: Layer<'t>, activation: Activation) -> Var<'t> {
         let (here, there, wanted) = (self.shape().last(), other.shape().last(), layer.w.shape());
         assert_eq!(here + there, wanted.rows(), "dense: inputs of {here} and {there} numbers, weights {wanted:?}");
@@ -208,34 +225,36 @@ impl<'t> Var<'t> {
         self.dense_from(0, Layer { b, ..layer }, activation)
     }
 
-    /// A network layer with weights `w [places·in, out]` that differ from place to place; row r is at place r modulo their number.
-    pub fn placed_dense(self, w: Var<'t>, b: Var<'t>, activation: Activation) -> Var<'t> {
+    /// Computes a locally connected layer: weights `w [positions·in, out]` differ between positions; row r is at
+    /// position r modulo their number.
+    pub fn local_dense(self, w: Var<'t>, b: Var<'t>, activation: Activation) -> Var<'t> {
         let w_t = w.stop_gradient().transpose_each(self.shape().last());
-        self.tape.record(PlacedDense { activation }, [w, b, w_t, self])
+        self.tape.record(LocalDense { activation }, [w, b, w_t, self])
     }
 
-    /// Whether it is loop-invariant, the same in all replays: it follows from constants and parameters alone.
+    /// Returns true if the value is loop-invariant: it depends on constants and parameters alone and is the same in all
+    /// replays.
     pub fn is_loop_invariant(self) -> bool {
         self.tape.is_loop_invariant(self.id)
     }
 
-    /// A layer on normalised inputs, `tanh(soft(x)·w + b)`, fused.
+    /// Computes a layer on normalised inputs, `tanh(soft(x)·w + b)`, as one fused operation.
     pub fn soft_dense(self, layer: Layer<'t>) -> Var<'t> {
         self.tape.record(SoftDense, [layer.w, layer.b, layer.w_t, self])
     }
 
-    /// Images convolved with `w [9·in, out]`, plus `b [out]`.
+    /// Convolves images with `w [9·in, out]` and adds `b [out]`.
     pub fn conv3x3(self, conv: Conv3x3, w: Var<'t>, b: Var<'t>) -> Var<'t> {
         self.tape.record(conv, [w, b, self])
     }
 
-    /// Two convolutions and a layer on their normalised results, fused.
+    /// Computes two convolutions and a layer on their normalised results as one fused operation.
     pub fn conv_branch(self, branch: ConvBranch, convolutions: [(Var<'t>, Var<'t>); 2], layer: Layer<'t>) -> Var<'t> {
         let [(w0, b0), (w1, b1)] = convolutions;
         self.tape.record(branch, [w0, b0, w1, b1, layer.w, layer.b, layer.w_t, self])
     }
 
-    /// `h/(‖h‖+1)` over the last axis, written with plain operations.
+    /// Computes `h/(‖h‖+1)` over the last axis from primitive operations.
     pub fn soft(self) -> Var<'t> {
         let rows = self.shape();
         let norm = self.square().sum_keeping(rows.sizes().len() - 1).sqrt();

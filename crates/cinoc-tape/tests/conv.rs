@@ -1,6 +1,6 @@
-//! Convolutions and the layer on normalised inputs against plain loops, plain operations and central differences.
+//! Convolutions and the layer on normalised inputs against simple loops, primitive operations and central differences.
 
-use cinoc_tape::check::{Function, Point, assert_derivative, noise, pull_back};
+use cinoc_tape::check::{Point, VarFn, assert_derivative, noise, pull_back};
 use cinoc_tape::op::{Conv3x3, ConvBranch};
 use cinoc_tape::{Layer, Real, Shape, Var};
 use std::sync::Arc;
@@ -23,6 +23,11 @@ const SIZES: [[usize; 5]; 14] = [
     [2, 3, 4, 6, 3],
 ];
 
+/// The sizes to try; under Miri, which is a thousand times slower, the smallest.
+fn sizes() -> impl Iterator<Item = [usize; 5]> {
+    SIZES.into_iter().filter(|[height, width, inputs, outputs, _]| !cfg!(miri) || height * width * inputs * outputs < 300)
+}
+
 fn op([height, width, channels_in, _, stride]: [usize; 5], relu: bool) -> Conv3x3 {
     Conv3x3 { height, width, channels_in, stride, relu }
 }
@@ -33,11 +38,11 @@ fn point([height, width, inputs, outputs, _]: [usize; 5], images: usize) -> Poin
     vec![x, w, (Shape::new(&[outputs]), noise(outputs, 3))]
 }
 
-/// Value and cotangents of two ways to compute the same.
-fn agree(point: &Point, fused: &Function, plain: &Function) {
+/// Compares value and cotangents of two implementations.
+fn agree(point: &Point, fused: &VarFn, plain: &VarFn) {
     let y_bar = noise(pull_back(point, plain, None).0.len(), 77);
     let ((a, a_bars), (b, b_bars)) = (pull_back(point, fused, Some(&y_bar)), pull_back(point, plain, Some(&y_bar)));
-    let limit = if cfg!(feature = "f64") { 1e-12 } else { 3e-5 };
+    let limit = if cfg!(double) { 1e-12 } else { 3e-5 };
     let close = |a: &[Real], b: &[Real]| {
         assert_eq!(a.len(), b.len());
         let size = b.iter().fold(1.0, |m: Real, b| m.max(b.abs())) as f64;
@@ -49,7 +54,7 @@ fn agree(point: &Point, fused: &Function, plain: &Function) {
     a_bars.iter().zip(&b_bars).for_each(|(a, b)| close(a, b));
 }
 
-/// The window of each result, with plain operations: selections from the image, to which one zero was joined.
+/// Windows of all results by primitive operations: selections from the image with one appended zero.
 fn windows<'t>(x: Var<'t>, [height, width, inputs, _, stride]: [usize; 5]) -> Var<'t> {
     let images = x.shape().rows();
     let (rows, columns) = (height.div_ceil(stride), width.div_ceil(stride));
@@ -67,7 +72,7 @@ fn windows<'t>(x: Var<'t>, [height, width, inputs, _, stride]: [usize; 5]) -> Va
 
 #[test]
 fn agrees_with_the_obvious_loops() {
-    for sizes in SIZES {
+    for sizes in sizes() {
         let [height, width, inputs, outputs, stride] = sizes;
         let point = point(sizes, 2);
         let (y, _) = pull_back(&point, &|v| v[0].conv3x3(op(sizes, false), v[1], v[2]), None);
@@ -97,7 +102,7 @@ fn agrees_with_the_obvious_loops() {
 
 #[test]
 fn agrees_with_plain_operations() {
-    for sizes in SIZES {
+    for sizes in sizes() {
         for relu in [false, true] {
             agree(&point(sizes, 3), &|v| v[0].conv3x3(op(sizes, relu), v[1], v[2]), &|v| {
                 let y = windows(v[0], sizes).matmul(v[1]) + v[2];
@@ -111,7 +116,7 @@ fn agrees_with_plain_operations() {
 
 #[test]
 fn cotangents_add_up() {
-    for sizes in [[4, 6, 16, 5, 1], [4, 6, 3, 5, 1]] {
+    for sizes in [[4, 6, 3, 5, 1], [4, 6, 16, 5, 1]].into_iter().take(if cfg!(miri) { 1 } else { 2 }) {
         // The image is used before and after: its cotangent is not fresh.
         agree(&point(sizes, 2), &|v| v[0].conv3x3(op(sizes, true), v[1], v[2]).sum() + v[0].square().sum(), &|v| {
             (windows(v[0], sizes).matmul(v[1]) + v[2]).relu().sum() + v[0].square().sum()
@@ -121,7 +126,7 @@ fn cotangents_add_up() {
 
 #[test]
 fn derivatives() {
-    for sizes in SIZES.into_iter().filter(|s| s[2] * s[3] < 600) {
+    for sizes in sizes().filter(|s| s[2] * s[3] < 600) {
         let point = point(sizes, 2);
         let inputs: Vec<(&[usize], &[Real])> = point.iter().map(|(s, x)| (s.sizes(), &x[..])).collect();
         assert_derivative(&inputs, |v| v[0].conv3x3(op(sizes, false), v[1], v[2]));
@@ -140,7 +145,7 @@ fn no_derivative_at_the_kink() {
     assert!(bars.iter().flatten().all(|b| *b == 0.0));
 }
 
-/// The transposed weights are a constant of the layer; here they follow the weights by hand.
+/// A layer whose transposed weights are set from the weights.
 fn layer<'t>(w: Var<'t>, b: Var<'t>) -> Layer<'t> {
     let (&[k, n], values) = (w.shape().sizes(), w.value()) else { unreachable!() };
     let transposed: Vec<Real> = (0..k * n).map(|i| values[(i % k) * n + i / k]).collect();
@@ -184,7 +189,8 @@ fn branch_point([height, width, channels, outputs, stride]: [usize; 5], images: 
 
 #[test]
 fn the_whole_branch_agrees_with_its_parts() {
-    for (sizes, images) in [([6, 7, 3, 4, 1], 29), ([9, 6, 2, 3, 2], 3), ([12, 12, 3, 32, 1], 2)] {
+    let all = [([9, 6, 2, 3, 2], 3), ([6, 7, 3, 4, 1], 29), ([12, 12, 3, 32, 1], 2)];
+    for (sizes, images) in all.into_iter().take(if cfg!(miri) { 1 } else { 3 }) {
         for keep in [false, true] {
             let [height, width, channels, outputs, stride] = sizes;
             let branch = ConvBranch { height, width, channels, stride, keep };

@@ -1,8 +1,8 @@
-//! Every operation against central differences, and the fused layer against its plain version.
+//! All operations against central differences, and the fused layer against primitive operations.
 
 use cinoc_tape::check::{Point, assert_derivative, compare, noise, pull_back};
 use cinoc_tape::op::Activation;
-use cinoc_tape::{Layer, Memory, Real, Shape, Tape, Var};
+use cinoc_tape::{Arena, Layer, Real, Shape, Tape, Var};
 use std::sync::Arc;
 
 /// Numbers between 0.2 and 1.2, clear of every kink.
@@ -35,15 +35,15 @@ fn functions() {
 fn kinks_have_derivative_zero() {
     let zero: Point = vec![(Shape::new(&[1]), vec![0.0])];
     for f in [|x: Var| x.relu().id(), |x: Var| x.abs().id(), |x: Var| x.sqrt().id()] {
-        let tape = Tape::new(Memory::default(), &[]);
+        let tape = Tape::new(Arena::default(), &[]);
         let x = tape.input([1], &zero[0].1);
         let (x, y) = (x.id(), f(x));
-        let memory = tape.into_memory();
+        let arena = tape.into_arena();
         let mut bars = cinoc_tape::Adjoints::default();
-        bars.start(&memory, 0);
-        bars.seed(&memory, y, &[1.0]);
-        memory.backward(&[], &mut bars);
-        assert_eq!(bars.of(&memory, x), &[0.0]);
+        bars.start(&arena, 0);
+        bars.seed(&arena, y, &[1.0]);
+        arena.backward(&[], &mut bars);
+        assert_eq!(bars.of(&arena, x), &[0.0]);
     }
 }
 
@@ -63,7 +63,7 @@ fn arrangements_and_reductions() {
 
 #[test]
 fn rows_are_repeated_before_the_last_axis() {
-    let tape = Tape::new(Memory::default(), &[]);
+    let tape = Tape::new(Arena::default(), &[]);
     let y = tape.constant([2, 2], &[1.0, 2.0, 3.0, 4.0]).repeat_rows(3);
     assert_eq!(y.shape().sizes(), &[2, 3, 2]);
     assert_eq!(y.value(), [1.0, 2.0, 1.0, 2.0, 1.0, 2.0, 3.0, 4.0, 3.0, 4.0, 3.0, 4.0]);
@@ -162,11 +162,11 @@ fn placed_layers_are_layers_with_the_weights_of_each_place() {
         vec![(Shape::new(&[2 * 5, 4]), noise(40, 1)), (Shape::new(&[4]), noise(4, 2)), (Shape::new(&[3, 2, 5]), noise(30, 3))];
     for activation in [Activation::Linear, Activation::Tanh, Activation::SoftTanh] {
         assert_derivative(&[(&[10, 4], &point[0].1), (&[4], &point[1].1), (&[3, 2, 5], &point[2].1)], |v| {
-            v[2].placed_dense(v[0], v[1], activation)
+            v[2].local_dense(v[0], v[1], activation)
         });
-        let tape = Tape::new(Memory::default(), &[]);
+        let tape = Tape::new(Arena::default(), &[]);
         let all: Vec<Var> = point.iter().map(|(shape, values)| tape.input(*shape, values)).collect();
-        let found = all[2].placed_dense(all[0], all[1], activation).value();
+        let found = all[2].local_dense(all[0], all[1], activation).value();
         for row in 0..6 {
             let x = tape.input([1, 5], &point[2].1[row * 5..][..5]);
             let w = tape.input([5, 4], &point[0].1[row % 2 * 20..][..20]);

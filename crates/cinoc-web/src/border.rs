@@ -1,12 +1,13 @@
-//! The calls of the page: numbers, and places in memory where there are more.
+//! The functions that the page calls: numbers as arguments, and two buffers in memory for arrays and text.
 //!
-//! Written by hand instead of by `wasm-bindgen`: two dozen functions of numbers need no generated glue, no second tool whose version must be that of a
-//! crate, and no table of objects. The page writes into [`input`] what a call takes besides its arguments, and reads at [`output`] what it gives.
+//! Written by hand instead of by `wasm-bindgen`: three dozen functions of numbers need no generated code and no second
+//! tool whose version must match that of a crate. The page writes arrays into [`input`] before a call and reads them
+//! from [`output`] after it.
 #![allow(unsafe_code)]
 
 use crate::{Brush, Lane, Progress, Stage, search};
-use cinoc::geometry::Disc;
-use cinoc::rollout::Beginning;
+use cinoc::internal::geometry::Disc;
+use cinoc::rollout::InitialCondition;
 use cinoc::{Error, Real, Registry};
 use std::cell::{Cell, RefCell};
 use std::panic::{self, PanicHookInfo};
@@ -23,25 +24,26 @@ thread_local! {
     static REGISTRY: Cell<fn() -> Registry> = const { Cell::new(Registry::builtin) };
 }
 
-/// Opens models with these problems and policies: for an engine of another crate, which calls this in an exported function `setup`.
+/// Sets the problems and policies that models are opened with: an engine of another crate calls this in an exported
+/// function `setup`.
 pub fn know(registry: fn() -> Registry) {
     REGISTRY.set(registry);
 }
 
 #[link(wasm_import_module = "page")]
 unsafe extern "C" {
-    /// Takes the last words of an engine that cannot go on.
+    /// Receives the message of an engine that cannot continue.
     safe fn complain(text: *const u8, length: usize);
-    /// Hears how far a search is.
+    /// Receives the progress of a search.
     safe fn report(share: f64, policy: f64, best: f64);
 }
 
-/// Calls `f` with the stage; before there is one, nothing happens.
+/// Calls `f` with the stage; returns the default value as long as there is none.
 fn with<T: Default>(f: impl FnOnce(&mut Stage) -> T) -> T {
     PAGE.with_borrow_mut(|page| page.stage.as_mut().map(f).unwrap_or_default())
 }
 
-/// 1, or 0 with the reason in the output.
+/// Returns 1, or 0 with the message in the output.
 fn tried(done: Result<(), Error>) -> u32 {
     let Err(error) = done else { return 1 };
     PAGE.with_borrow_mut(|page| page.output = error.to_string().into_bytes());
@@ -60,7 +62,7 @@ fn lane(number: u32) -> Lane {
     Lane::ALL[number as usize % Lane::ALL.len()]
 }
 
-/// Room for so many bytes that the next call takes.
+/// Reserves the input of the next call, in bytes; returns its address.
 #[unsafe(no_mangle)]
 extern "C" fn input(length: usize) -> *mut u8 {
     PAGE.with_borrow_mut(|page| {
@@ -70,19 +72,19 @@ extern "C" fn input(length: usize) -> *mut u8 {
     })
 }
 
-/// Where the last call left what it gives.
+/// Returns the address of the output of the last call.
 #[unsafe(no_mangle)]
 extern "C" fn output() -> *const u8 {
     PAGE.with_borrow(|page| page.output.as_ptr())
 }
 
-/// How many bytes these are.
+/// Returns the length of the output in bytes.
 #[unsafe(no_mangle)]
 extern "C" fn output_length() -> usize {
     PAGE.with_borrow(|page| page.output.len())
 }
 
-/// Opens the model in the input; the output has the facts, as JSON.
+/// Opens the model in the input; the output holds the data of the problem as JSON.
 #[unsafe(no_mangle)]
 extern "C" fn open() -> u32 {
     panic::set_hook(Box::new(|info: &PanicHookInfo| {
@@ -96,7 +98,7 @@ extern "C" fn open() -> u32 {
     }))
 }
 
-/// Calls `f` with the stage and the numbers in the input; 1, or 0 with the reason in the output.
+/// Calls `f` with the stage and the numbers in the input; returns 1, or 0 with the message in the output.
 fn attempt(f: impl FnOnce(&mut Stage, Vec<Real>) -> Result<(), Error>) -> u32 {
     tried(PAGE.with_borrow_mut(|page| {
         let given = numbers(&std::mem::take(&mut page.input));
@@ -104,7 +106,7 @@ fn attempt(f: impl FnOnce(&mut Stage, Vec<Real>) -> Result<(), Error>) -> u32 {
     }))
 }
 
-/// Begins with the start and the target in the input and so many agents at their regular places.
+/// Begins with the start and the target in the input, and a number of agents at their regular positions.
 #[unsafe(no_mangle)]
 extern "C" fn begin(agents: usize) -> u32 {
     attempt(|stage, fields| {
@@ -113,7 +115,7 @@ extern "C" fn begin(agents: usize) -> u32 {
     })
 }
 
-/// Begins with start, target, places and strengths of so many agents in the input.
+/// Begins with start, target, positions and strengths of a number of agents in the input.
 #[unsafe(no_mangle)]
 extern "C" fn begin_at(agents: usize) -> u32 {
     attempt(|stage, given| {
@@ -122,12 +124,12 @@ extern "C" fn begin_at(agents: usize) -> u32 {
         let (places, strength) = rest.split_at((agents * stage.problem().swarm.dimensions()).min(rest.len()));
         let (start, target) = fields.split_at(fields.len() / 2);
         let dead = strength.iter().enumerate().filter(|(_, strength)| **strength == 0.0);
-        stage.begin_at(Beginning {
+        stage.begin_at(InitialCondition {
             start: start.to_vec(),
             target: target.to_vec(),
-            places: places.to_vec(),
-            deaths: dead.map(|(agent, _)| (0, agent)).collect(),
-            ..Beginning::default()
+            positions: places.to_vec(),
+            failures: dead.map(|(agent, _)| (0, agent)).collect(),
+            ..InitialCondition::default()
         })
     })
 }
@@ -197,13 +199,13 @@ extern "C" fn strength(number: u32) {
     give(|stage| bytes(stage.env(lane(number)).strength(0)));
 }
 
-/// What each agent of a lane did last, `[agents, k]`.
+/// Puts the last action of each agent of a lane into the output, `[agents, k]`: the push, then the velocity.
 #[unsafe(no_mangle)]
 extern "C" fn action(number: u32) {
     give(|stage| bytes(stage.env(lane(number)).action(0)));
 }
 
-/// `[x, y, radius]` of each disc.
+/// Puts `[x, y, radius]` of each disc into the output.
 #[unsafe(no_mangle)]
 extern "C" fn discs() {
     give(|stage| stage.discs().iter().flat_map(|disc| bytes(&[disc.centre[0], disc.centre[1], disc.radius])).collect());
@@ -232,6 +234,21 @@ extern "C" fn disturb(x: f64, y: f64, width: f64, amount: f64) {
 #[unsafe(no_mangle)]
 extern "C" fn paint_target(x: f64, y: f64, width: f64, amount: f64) {
     with(|stage| stage.paint_target(Brush { at: [x, y], width, amount }));
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn lift() {
+    with(Stage::lift);
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn stroke_field(x: f64, y: f64, width: f64, level: f64) {
+    with(|stage| stage.stroke_field(Brush { at: [x, y], width, amount: level }));
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn stroke_target(x: f64, y: f64, width: f64, level: f64) {
+    with(|stage| stage.stroke_target(Brush { at: [x, y], width, amount: level }));
 }
 
 #[unsafe(no_mangle)]
@@ -269,7 +286,7 @@ extern "C" fn undisturbed() -> u32 {
     with(|stage| u32::from(stage.undisturbed()))
 }
 
-/// Searches for the best actions from where the lanes begin, telling the page on the way; the output has them.
+/// Searches for the best actions from the state that lanes begin with and reports progress; the output holds them.
 #[unsafe(no_mangle)]
 extern "C" fn optimise(iterations: usize) -> u32 {
     let found = PAGE.with_borrow(|page| {

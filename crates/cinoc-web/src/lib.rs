@@ -1,12 +1,13 @@
-//! A page that people play with: the same environments, policies and searches as everywhere else, stepped by a browser.
+//! The engine of interactive pages: the environments, policies and searches of the library, stepped by a browser.
 //!
 //! ```text
-//! Stage: three lanes of one instance, and all that a visitor may do to them      stage.rs, brush.rs
-//! search: the best actions from where the lanes begin                            search.rs
-//! border: the calls of the page, numbers only                                    border.rs, WebAssembly alone
+//! Stage: three lanes of one instance, and the changes a visitor can make      stage.rs, brush.rs
+//! search: the best actions from the state that lanes begin with               search.rs
+//! border: the functions that the page calls, WebAssembly only                 border.rs
 //! ```
 //!
-//! The page itself is in `page/`; `cinoc show P -o page.html` puts everything into one file. `web/build` compiles the engine.
+//! The page is in `crates/cinoc-cli/page`; `cinoc show P -o page.html` writes everything into one file. `web/build`
+//! compiles the engine.
 
 #[cfg(target_arch = "wasm32")]
 mod border;

@@ -1,69 +1,71 @@
-//! One instance in three lanes, and what a visitor may do to it.
+//! One instance in three lanes, and the changes that a visitor can make.
 
-use crate::brush::{Brush, Nature};
+use crate::brush::{Brush, Nature, Stroke};
 use cinoc::env::Env;
-use cinoc::evaluate::decide;
-use cinoc::geometry::Disc;
-use cinoc::policy::{Idle, Policy};
-use cinoc::rollout::Beginning;
+use cinoc::evaluate::check_policy;
+use cinoc::internal::geometry::Disc;
+use cinoc::internal::threads::Threads;
+use cinoc::policy::{Policy, ZeroControl};
+use cinoc::rollout::InitialCondition;
 use cinoc::run::Model;
 use cinoc::settings::Overlay;
 use cinoc::tape::Params;
 use cinoc::task::mean_square;
-use cinoc::threads::Threads;
 use cinoc::{Error, Problem, Real, Registry};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::Arc;
 
-/// Who decides in a lane.
+/// The controller of a lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lane {
     /// The learned policy.
     Learned,
-    /// Nobody: no agent does anything.
-    Nobody,
-    /// A plan that was made for where the lanes begin: it does not look, so what a visitor does later it does not know.
+    /// Zero control.
+    Uncontrolled,
+    /// A plan made for the state that lanes begin with: open loop, so it does not react to what a visitor does later.
     Planned,
 }
 
 impl Lane {
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::Learned, Self::Nobody, Self::Planned];
+    pub const ALL: [Self; 3] = [Self::Learned, Self::Uncontrolled, Self::Planned];
 }
 
-/// The key of the places of discs, in problems that have some.
+/// The setting with the positions of discs, in problems that have some.
 const DISCS: &str = "obstacles.discs";
 
-/// Lanes that begin alike. What a visitor does is done in all of them.
+/// Lanes that begin with the same state. Every change that a visitor makes applies to all of them.
 pub struct Stage {
     registry: Registry,
     model: Model,
     problem: Arc<Problem>,
     policy: Box<dyn Policy>,
-    nobody: Idle,
+    idle: ZeroControl,
     /// In the order of [`Lane::ALL`].
     lanes: Vec<Env>,
-    /// Where lanes begin when they are started anew.
-    beginning: Beginning,
+    /// The state that lanes begin with.
+    beginning: InitialCondition,
     nature: Nature,
-    /// How large fields and targets may be painted.
+    /// The largest magnitudes of painted fields and targets.
     most: [f64; 2],
+    /// The stroke that is being painted.
+    stroke: Stroke,
     /// Actions of the plan, `[ticks, agents, k]`; none: there is no plan.
     plan: Vec<Real>,
-    /// Whether the plan still knows everything: nobody has interfered.
+    /// True as long as no visitor has interfered, so that the plan is still that of this episode.
     undisturbed: bool,
 }
 
 impl Stage {
-    /// The problem and the policy of a model file, in the middle of nowhere until lanes [`begin`](Self::begin).
+    /// Opens a model file; fields are zero until lanes [`begin`](Self::begin).
     pub fn open(registry: Registry, model: &[u8]) -> Result<Self, Error> {
         let model = Model::from_bytes(&registry, model, Path::new("the model of this page"))?;
         let (problem, policy) = model.build(&registry)?;
         let zero = vec![0.0; problem.stepper.grid().count()];
         let places = problem.swarm.start(problem.agents);
-        let beginning = Beginning { start: zero.clone(), target: zero, places, ..Beginning::default() };
-        let nobody = Idle { action_width: problem.swarm.action_width() };
+        let beginning = InitialCondition { start: zero.clone(), target: zero, positions: places, ..InitialCondition::default() };
+        let idle = ZeroControl { action_width: problem.swarm.action_width() };
         let lanes = lanes(&problem, problem.agents)?;
         let nature = Nature { signed: true, conserved: false };
         Ok(Self {
@@ -71,17 +73,18 @@ impl Stage {
             model,
             problem,
             policy,
-            nobody,
+            idle,
             lanes,
             beginning,
             nature,
             most: [1.0; 2],
+            stroke: Stroke::default(),
             plan: Vec::new(),
             undisturbed: true,
         })
     }
 
-    /// What the page has to know of the problem.
+    /// Returns the data of the problem for the page.
     pub fn facts(&self) -> Result<Value, Error> {
         let Problem { name, stepper, swarm, task, agents, ticks } = &*self.problem;
         let (grid, reading) = (stepper.grid(), task.reading());
@@ -93,43 +96,64 @@ impl Stage {
             "nodes": grid.nodes, "lengths": grid.lengths, "periodic": grid.periodic,
             "tick": self.problem.tick_time(), "ticks": ticks, "scored": task.scored_at(*ticks),
             "agents": agents, "fixed": self.policy.fixed_agents().is_some(), "moves": swarm.moves(), "width": swarm.action_width(),
+            "pushes": swarm.push_width(), "limits": swarm.limits(), "window": self.window(), "sigma": self.setting("swarm.sigma"),
             "title": reading.title, "axis": reading.axis, "target": reading.has_target,
             "discs": self.movable(),
         }))
     }
 
-    /// The problem.
+    /// Returns a number among the settings, in problems that have it.
+    fn setting(&self, key: &str) -> Option<f64> {
+        let value = self.model.config.get(key)?;
+        value.as_float().or_else(|| value.as_integer().map(|whole| whole as f64))
+    }
+
+    /// Returns the window that an agent observes: its width and its samples along each axis. `None` where agents
+    /// observe the whole field.
+    fn window(&self) -> Option<Value> {
+        if self.problem.swarm.features().shared {
+            return None;
+        }
+        Some(json!({"width": self.setting("observe.window")?, "points": self.setting("observe.points")?}))
+    }
+
+    /// Returns the problem.
     pub fn problem(&self) -> &Arc<Problem> {
         &self.problem
     }
 
-    /// What the learned lane is driven by.
+    /// Returns the policy of the learned lane.
     pub fn policy(&self) -> (&dyn Policy, &Params) {
         (&*self.policy, &self.model.params)
     }
 
-    /// Where lanes begin when they are started anew.
-    pub fn beginning(&self) -> &Beginning {
+    /// Returns the state that lanes begin with.
+    pub fn beginning(&self) -> &InitialCondition {
         &self.beginning
     }
 
-    /// Begins with these fields and so many agents at their regular places.
+    /// Begins with these fields and a number of agents at their regular positions.
     pub fn begin(&mut self, start: &[Real], target: &[Real], agents: usize) -> Result<(), Error> {
         let places = self.problem.swarm.start(agents);
-        self.begin_at(Beginning { start: start.to_vec(), target: target.to_vec(), places, ..Beginning::default() })
+        self.begin_at(InitialCondition {
+            start: start.to_vec(),
+            target: target.to_vec(),
+            positions: places,
+            ..InitialCondition::default()
+        })
     }
 
-    /// Begins anywhere.
-    pub fn begin_at(&mut self, beginning: Beginning) -> Result<(), Error> {
-        let (nodes, agents) = (self.problem.stepper.grid().count(), beginning.places.len() / self.problem.swarm.dimensions());
+    /// Begins with any state.
+    pub fn begin_at(&mut self, beginning: InitialCondition) -> Result<(), Error> {
+        let (nodes, agents) = (self.problem.stepper.grid().count(), beginning.positions.len() / self.problem.swarm.dimensions());
         for field in [&beginning.start, &beginning.target] {
             if field.len() != nodes {
-                let expected = format!("{nodes} of them, as many as the grid has nodes");
+                let expected = format!("{nodes}, one for each node of the grid");
                 return Err(Error::bad("the numbers of a field", field.len().to_string(), expected));
             }
         }
         if agents != self.lanes[0].agents() {
-            decide(&*self.policy, agents, 1)?;
+            check_policy(&*self.policy, agents, 1)?;
             self.lanes = lanes(&self.problem, agents)?;
         }
         self.beginning = beginning;
@@ -139,91 +163,91 @@ impl Stage {
         Ok(())
     }
 
-    /// All lanes from the beginning.
+    /// Restarts all lanes.
     pub fn restart(&mut self) {
         let beginning = &self.beginning;
         self.lanes.iter_mut().for_each(|env| env.reset(&[true], &mut |_| beginning.clone()));
         self.undisturbed = true;
     }
 
-    /// All lanes go on from where a lane is, and begin there from now on. A plan for another beginning is dropped.
+    /// Continues all lanes from the state of one, which becomes the one they begin with. A plan for another is dropped.
     pub fn mark(&mut self, lane: Lane) {
         let env = &self.lanes[lane as usize];
         let dead = env.strength(0).iter().enumerate().filter(|(_, strength)| **strength == 0.0);
-        self.beginning = Beginning {
+        self.beginning = InitialCondition {
             start: env.field(0).to_vec(),
             target: env.target(0).to_vec(),
-            places: env.positions(0).to_vec(),
-            deaths: dead.map(|(agent, _)| (0, agent)).collect(),
-            ..Beginning::default()
+            positions: env.positions(0).to_vec(),
+            failures: dead.map(|(agent, _)| (0, agent)).collect(),
+            ..InitialCondition::default()
         };
         self.plan.clear();
         self.restart();
     }
 
-    /// One tick of a lane.
+    /// Advances a lane by one tick.
     pub fn step(&mut self, lane: Lane) {
         let env = &mut self.lanes[lane as usize];
         match lane {
-            Lane::Learned => env.proceed(&*self.policy, &self.model.params, 1, &mut |_| {}),
-            Lane::Nobody => env.proceed(&self.nobody, &Params::default(), 1, &mut |_| {}),
+            Lane::Learned => env.run_cached(&*self.policy, &self.model.params, 1, &mut |_| {}),
+            Lane::Uncontrolled => env.run_cached(&self.idle, &Params::default(), 1, &mut |_| {}),
             Lane::Planned => {
-                let each = env.actions();
-                if let Some(now) = self.plan.chunks_exact(each).nth(env.tick(0)) {
+                let each = env.action_len();
+                if let Some(now) = self.plan.chunks_exact(each).nth(env.ticks_elapsed(0)) {
                     env.step(now);
                 }
             }
         }
     }
 
-    /// The episode of a lane.
+    /// Returns the episode of a lane.
     pub fn env(&self, lane: Lane) -> &Env {
         &self.lanes[lane as usize]
     }
 
-    /// Whether a lane has come to its end: it has diverged, or a plan has been carried out.
+    /// Returns true if a lane has diverged, or if its plan has been carried out.
     pub fn ended(&self, lane: Lane) -> bool {
         let env = self.env(lane);
-        env.last().diverged[0] || (lane == Lane::Planned && env.tick(0) >= self.planned())
+        env.last_step().diverged[0] || (lane == Lane::Planned && env.ticks_elapsed(0) >= self.planned())
     }
 
-    /// Mean square of what the field of a lane lacks to its target.
+    /// Returns the mean square of the difference between field and target of a lane.
     pub fn error(&self, lane: Lane) -> f64 {
         let env = self.env(lane);
         mean_square(env.field(0), env.target(0))
     }
 
-    /// Mean size of what the living agents of a lane did last.
+    /// Returns the mean magnitude of the last push of the active agents of a lane.
     pub fn effort(&self, lane: Lane) -> f64 {
         let (env, swarm) = (self.env(lane), &self.problem.swarm);
-        let size = |action: &[Real]| action[..swarm.pushes()].iter().map(|&a| (a as f64).powi(2)).sum::<f64>().sqrt();
+        let size = |action: &[Real]| action[..swarm.push_width()].iter().map(|&a| (a as f64).powi(2)).sum::<f64>().sqrt();
         let sizes = env.action(0).chunks_exact(swarm.action_width()).zip(env.strength(0));
-        let living = sizes.filter(|(_, strength)| **strength > 0.0).map(|(action, _)| size(action));
-        let (sum, count) = living.fold((0.0, 0), |(sum, count), size| (sum + size, count + 1));
+        let active = sizes.filter(|(_, strength)| **strength > 0.0).map(|(action, _)| size(action));
+        let (sum, count) = active.fold((0.0, 0), |(sum, count), size| (sum + size, count + 1));
         sum / f64::from(count.max(1))
     }
 
-    /// Another number of agents, at their regular places: fields go on.
+    /// Changes the number of agents, which begin at their regular positions; fields continue.
     pub fn set_agents(&mut self, agents: usize) -> Result<(), Error> {
-        decide(&*self.policy, agents, 1)?;
+        check_policy(&*self.policy, agents, 1)?;
         let places = self.problem.swarm.start(agents);
         let mut new = lanes(&self.problem, agents)?;
         for (env, old) in new.iter_mut().zip(&self.lanes) {
             let (start, target) = (old.field(0).to_vec(), old.target(0).to_vec());
-            env.reset(&[true], &mut |_| Beginning {
+            env.reset(&[true], &mut |_| InitialCondition {
                 start: start.clone(),
                 target: target.clone(),
-                places: places.clone(),
-                ..Beginning::default()
+                positions: places.clone(),
+                ..InitialCondition::default()
             });
         }
         self.lanes = new;
-        (self.beginning.places, self.beginning.deaths) = (places, Vec::new());
+        (self.beginning.positions, self.beginning.failures) = (places, Vec::new());
         self.plan.clear();
         Ok(())
     }
 
-    /// Kills an agent, or brings it back to life.
+    /// Lets an agent fail, or makes it active again.
     pub fn set_alive(&mut self, agent: usize, alive: bool) {
         if agent < self.lanes[0].agents() {
             self.lanes.iter_mut().for_each(|env| env.set_strength(0, agent, f64::from(u8::from(alive)) as Real));
@@ -231,10 +255,10 @@ impl Stage {
         }
     }
 
-    /// Puts an agent elsewhere, as near to it as it may be.
+    /// Moves an agent to the nearest position that it may take.
     pub fn place(&mut self, agent: usize, at: [f64; 2]) {
         let swarm = &self.problem.swarm;
-        let (d, home) = (swarm.dimensions(), swarm.home(&self.problem.stepper.grid().lengths));
+        let (d, home) = (swarm.dimensions(), swarm.bounds(&self.problem.stepper.grid().lengths));
         if agent >= self.lanes[0].agents() {
             return;
         }
@@ -248,25 +272,43 @@ impl Stage {
         self.undisturbed = false;
     }
 
-    /// Disturbs all fields.
+    /// Disturbs the fields of all lanes.
     pub fn disturb(&mut self, brush: Brush) {
-        let grid = self.problem.stepper.grid();
-        for env in &mut self.lanes {
-            let mut field = env.field(0).to_vec();
-            brush.paint(grid, self.nature, self.most[0], &mut field);
-            env.set_field(0, &field);
-        }
+        let (grid, nature, most) = (self.problem.stepper.grid(), self.nature, self.most[0]);
+        self.lanes.iter_mut().for_each(|env| change_field(env, |field| brush.paint(grid, nature, most, field)));
         self.undisturbed = false;
     }
 
-    /// Paints on the target, in all lanes and for all that is to come.
+    /// Paints on the target of all lanes.
     pub fn paint_target(&mut self, brush: Brush) {
         let mut target = self.lanes[0].target(0).to_vec();
         brush.paint(self.problem.stepper.grid(), self.nature, self.most[1], &mut target);
         self.set_target(target);
     }
 
-    /// Wipes the target, so that one can be painted on nothing; where the equation keeps the sum of a field it is spread evenly instead.
+    /// Lifts the brush: what is painted next is another stroke.
+    pub fn lift(&mut self) {
+        self.stroke = Stroke::default();
+    }
+
+    /// Continues a stroke over the fields of all lanes; `brush.amount` is the level it leads to.
+    pub fn stroke_field(&mut self, brush: Brush) {
+        let (grid, nature) = (self.problem.stepper.grid(), self.nature);
+        let (shares, level) = (self.stroke.cover(&brush, grid), brush.amount.clamp(-self.most[0], self.most[0]));
+        let stroke = &self.stroke;
+        self.lanes.iter_mut().for_each(|env| change_field(env, |field| stroke.apply(&shares, level, nature, field)));
+        self.undisturbed = false;
+    }
+
+    /// Continues a stroke over the target; no target is painted larger than the one that was there.
+    pub fn stroke_target(&mut self, brush: Brush) {
+        let mut target = self.lanes[0].target(0).to_vec();
+        let brush = Brush { amount: brush.amount.clamp(-self.most[1], self.most[1]), ..brush };
+        self.stroke.paint(&brush, self.problem.stepper.grid(), self.nature, &mut target);
+        self.set_target(target);
+    }
+
+    /// Clears the target; where the equation conserves the sum of a field, the target becomes uniform instead.
     pub fn clear_target(&mut self) {
         let target = self.lanes[0].target(0);
         let mean = target.iter().map(|&z| z as f64).sum::<f64>() / target.len() as f64;
@@ -280,17 +322,17 @@ impl Stage {
         self.undisturbed = false;
     }
 
-    /// The discs of now.
+    /// Returns the discs at the present tick.
     pub fn discs(&self) -> Vec<Disc> {
-        self.problem.task.obstacles(self.lanes[0].tick(0))
+        self.problem.task.obstacles(self.lanes[0].ticks_elapsed(0))
     }
 
-    /// Whether discs can be dragged: those that circle by themselves cannot.
+    /// Returns true if discs can be dragged: those that circle cannot.
     fn movable(&self) -> bool {
         self.model.config.get(DISCS).is_some() && !self.problem.task.timed()
     }
 
-    /// Puts a disc elsewhere. Refused where the problem would be: too near to another one, or in a wall.
+    /// Moves a disc. Refused too near to another one and in a wall, as the setting is.
     pub fn move_disc(&mut self, disc: usize, at: [f64; 2]) -> Result<(), Error> {
         let mut discs = self.discs();
         let Some(moved) = discs.get_mut(disc).filter(|_| self.movable()) else { return Ok(()) };
@@ -298,7 +340,7 @@ impl Stage {
         self.set_discs(&discs)
     }
 
-    /// Puts all discs elsewhere: lanes go on in a problem that has them there.
+    /// Moves all discs; lanes continue.
     pub fn set_discs(&mut self, discs: &[Disc]) -> Result<(), Error> {
         let list: Vec<String> = discs.iter().map(|d| format!("[{:?}, {:?}, {:?}]", d.centre[0], d.centre[1], d.radius)).collect();
         let change = Overlay::from_pairs([format!("{DISCS}=[{}]", list.join(", "))])?;
@@ -310,14 +352,14 @@ impl Stage {
             env.set_problem(problem.clone());
             env.set_positions(0, &places);
         }
-        problem.swarm.settle(&mut self.beginning.places);
+        problem.swarm.settle(&mut self.beginning.positions);
         (self.model.config, self.problem, self.undisturbed) = (config, problem, false);
         Ok(())
     }
 
     /// Takes actions for the planned lane, `[ticks, agents, k]`, made for where the lanes begin.
     pub fn set_plan(&mut self, actions: Vec<Real>) -> Result<(), Error> {
-        let each = self.lanes[0].actions();
+        let each = self.lanes[0].action_len();
         if actions.is_empty() || !actions.len().is_multiple_of(each) {
             let expected = format!("a multiple of {each}, the numbers of a tick");
             return Err(Error::bad("the numbers of a plan", actions.len().to_string(), expected));
@@ -326,31 +368,31 @@ impl Stage {
         Ok(())
     }
 
-    /// Ticks of the plan; 0: there is none.
+    /// Returns the ticks of the plan; 0 if there is none.
     pub fn planned(&self) -> usize {
-        self.plan.len() / self.lanes[0].actions()
+        self.plan.len() / self.lanes[0].action_len()
     }
 
-    /// Whether nobody has interfered since the lanes began.
+    /// Returns true if no visitor has interfered since the lanes began.
     pub fn undisturbed(&self) -> bool {
         self.undisturbed
     }
 
-    /// Looks at the fields that lanes begin with, and at what a free tick does to them.
+    /// Derives the nature of the fields from those that lanes begin with and from an uncontrolled tick.
     fn learn_nature(&mut self) {
-        let Beginning { start, target, .. } = &self.beginning;
+        let InitialCondition { start, target, .. } = &self.beginning;
         let both = || start.iter().chain(target).map(|&z| z as f64);
         let largest = |field: &[Real]| field.iter().fold(0.0, |most: f64, z| most.max(z.abs() as f64));
         let most = largest(start).max(largest(target));
-        // A target as large as the one that was drawn: what agents have been trained to reach and to hold.
+        // Agents have been trained to reach and to hold targets of this size.
         let wanted = if largest(target) > 0.0 { largest(target) } else { most };
         self.most = if most > 0.0 { [1.5 * most, wanted] } else { [1.0; 2] };
         // A slight undershoot below zero does not make a field a signed one.
         let signed = both().fold(0.0, f64::min) < -0.02 * most || most == 0.0;
         let beginning = self.beginning.clone();
-        let free = &mut self.lanes[Lane::Nobody as usize];
+        let free = &mut self.lanes[Lane::Uncontrolled as usize];
         free.reset(&[true], &mut |_| beginning.clone());
-        free.run(&self.nobody, &Params::default(), 1, &mut |_| {});
+        free.run(&self.idle, &Params::default(), 1, &mut |_| {});
         let sum = |field: &[Real]| field.iter().map(|&z| z as f64).sum::<f64>();
         let scale = beginning.start.iter().map(|z| z.abs() as f64).sum::<f64>();
         let conserved = (sum(free.field(0)) - sum(&beginning.start)).abs() < 1e-4 * scale;
@@ -358,7 +400,14 @@ impl Stage {
     }
 }
 
-/// An episode without an end for each lane.
+/// Changes the field of an episode.
+fn change_field(env: &mut Env, change: impl FnOnce(&mut [Real])) {
+    let mut field = env.field(0).to_vec();
+    change(&mut field);
+    env.set_field(0, &field);
+}
+
+/// Creates an endless episode for each lane.
 fn lanes(problem: &Arc<Problem>, agents: usize) -> Result<Vec<Env>, Error> {
-    Lane::ALL.iter().map(|_| Ok(Env::new(problem.clone(), 1, agents, Threads::one())?.endless(true))).collect()
+    Lane::ALL.iter().map(|_| Ok(Env::new(problem.clone(), 1, agents, Threads::single())?.without_time_limit(true))).collect()
 }

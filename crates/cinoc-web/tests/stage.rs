@@ -1,21 +1,21 @@
-//! What a visitor of a page may do, and what comes of it.
+//! Changes that a visitor of a page can make, and their effects.
 
-use cinoc::library;
-use cinoc::random::Stream;
-use cinoc::rollout::Beginning;
+use cinoc::internal::library;
+use cinoc::internal::random::Stream;
+use cinoc::rollout::InitialCondition;
 use cinoc::{Real, Registry};
 use cinoc_web::{Brush, Lane, Stage, search};
 
-/// The shipped model of a problem at one of its training instances.
+/// Opens the shipped model of a problem at one of its training instances.
 fn stage(name: &str) -> Stage {
     let mut stage = Stage::open(Registry::builtin(), library::bytes(name).expect("a model")).expect("a stage");
     let agents = stage.problem().agents;
-    let drawn = Beginning::drawn(stage.problem(), agents, 1, Stream::Train, 0);
+    let drawn = InitialCondition::drawn(stage.problem(), agents, 1, Stream::Train, 0);
     stage.begin(&drawn.start, &drawn.target, agents).expect("a beginning");
     stage
 }
 
-/// The same where the training instances of a problem take long to make: a field of our own.
+/// Opens it at a given field, where the training instances of a problem take long to make.
 fn waves(name: &str) -> Stage {
     let mut stage = Stage::open(Registry::builtin(), library::bytes(name).expect("a model")).expect("a stage");
     let grid = stage.problem().stepper.grid();
@@ -43,15 +43,15 @@ fn a_painted_target_is_reached_to_within_a_tenth_of_its_variance() {
     run(&mut stage, Lane::Learned, 100);
     stage.clear_target();
     for (at, amount) in [([0.3, 0.35], 1.0), ([0.7, 0.65], -0.8), ([0.68, 0.28], 0.6)] {
-        // The brush that a page begins with; what is much finer than the push of an agent (0.15) no agent can hold.
+        // The initial brush of a page; no agent can hold structures much finer than its push (0.15).
         stage.paint_target(Brush { at, width: 0.14, amount });
     }
     let wanted = variance(stage.env(Lane::Learned).target(0));
     let before = stage.error(Lane::Learned);
     let after = run(&mut stage, Lane::Learned, 300);
     assert!(before > wanted && after < 0.1 * wanted, "from {before} to {after}; the target's variance is {wanted}");
-    let free = run(&mut stage, Lane::Nobody, 300);
-    assert!(free > 0.9 * wanted, "by itself the field does not get there: {free}");
+    let free = run(&mut stage, Lane::Uncontrolled, 300);
+    assert!(free > 0.9 * wanted, "uncontrolled, the field does not get there: {free}");
 }
 
 #[test]
@@ -79,12 +79,12 @@ fn what_is_done_is_done_in_all_lanes_and_forgotten_when_they_start_anew() {
     }
     assert!(!stage.undisturbed());
     stage.step(Lane::Learned);
-    assert_eq!(stage.env(Lane::Learned).action(0)[9..12], [0.0; 3], "the dead do nothing");
+    assert_eq!(stage.env(Lane::Learned).action(0)[9..12], [0.0; 3], "a failed agent does nothing");
     stage.set_alive(3, true);
     stage.step(Lane::Learned);
-    assert_ne!(stage.env(Lane::Learned).action(0)[9], 0.0, "who is brought back acts again");
+    assert_ne!(stage.env(Lane::Learned).action(0)[9], 0.0, "an agent that is active again acts");
     stage.restart();
-    assert!(stage.undisturbed() && stage.env(Lane::Learned).positions(0) == stage.beginning().places);
+    assert!(stage.undisturbed() && stage.env(Lane::Learned).positions(0) == stage.beginning().positions);
 }
 
 #[test]
@@ -105,13 +105,13 @@ fn fields_go_on_with_another_number_of_agents() {
     }
 }
 
-/// Episodes end; somebody who plays does not want them to.
+/// Episodes end; a visitor wants to continue.
 #[test]
 fn lanes_have_no_end() {
     let mut stage = stage("fkpp1d");
     let ticks = stage.problem().ticks;
     let held = run(&mut stage, Lane::Learned, ticks + 50);
-    assert_eq!(stage.env(Lane::Learned).tick(0), ticks + 50);
+    assert_eq!(stage.env(Lane::Learned).ticks_elapsed(0), ticks + 50);
     assert!(held < 1e-3 && !stage.ended(Lane::Learned), "{held}");
 }
 
@@ -128,7 +128,7 @@ fn discs_are_dragged_and_agents_make_way() {
     assert!((stage.discs()[0].centre[0] - 0.45).abs() < 1e-6 && gap(&stage) > 0.0);
     for _ in 0..40 {
         stage.step(Lane::Learned);
-        assert!(gap(&stage) > 0.0, "nobody enters a disc");
+        assert!(gap(&stage) > 0.0, "no agent enters a disc");
     }
     let error = stage.move_disc(0, [0.8, 0.5]).expect_err("another disc is there").to_string();
     assert!(error.contains("apart"), "{error}");
@@ -151,7 +151,7 @@ fn a_plan_is_found_carried_out_and_dropped() {
     assert!(planned < learned && (planned - last.best).abs() < 0.05 * last.best, "{planned}, {learned}, {last:?}");
     assert!(stage.ended(Lane::Planned) && !stage.ended(Lane::Learned));
     stage.step(Lane::Planned);
-    assert_eq!(stage.env(Lane::Planned).tick(0), ticks, "a plan that is over does nothing");
+    assert_eq!(stage.env(Lane::Planned).ticks_elapsed(0), ticks, "a plan that is over does nothing");
     stage.set_agents(5).expect("any number");
     assert_eq!(stage.planned(), 0, "a plan is for its own agents");
     assert!(stage.set_plan(vec![0.0; 7]).is_err());
@@ -171,6 +171,36 @@ fn brushes_mind_what_equations_keep() {
     let mut stage = stage("fkpp1d");
     stage.disturb(Brush { at: [0.5, 0.0], width: 0.1, amount: -9.0 });
     assert!(stage.env(Lane::Learned).field(0).iter().all(|z| *z >= 0.0), "a population is never negative");
+}
+
+#[test]
+fn a_stroke_paints_a_target_once_and_in_all_lanes() {
+    let mut stage = stage("heat2d");
+    stage.clear_target();
+    let largest = |stage: &Stage| stage.env(Lane::Learned).target(0).iter().fold(0.0, |most: Real, z| most.max(z.abs()));
+    for _ in 0..3 {
+        (0..20).for_each(|k| stage.stroke_target(Brush { at: [0.3 + 0.02 * k as f64, 0.5], width: 0.08, amount: 0.4 }));
+    }
+    assert!((largest(&stage) - 0.4).abs() < 0.01, "{}", largest(&stage));
+    stage.lift();
+    stage.stroke_target(Brush { at: [0.5, 0.5], width: 0.08, amount: -1e9 });
+    assert!(largest(&stage) < 10.0, "no level beyond that of the targets agents were trained on");
+    let before = stage.error(Lane::Planned);
+    stage.lift();
+    stage.stroke_field(Brush { at: [0.4, 0.6], width: 0.12, amount: 1.5 });
+    assert!(stage.error(Lane::Planned) != before && !stage.undisturbed());
+}
+
+#[test]
+fn facts_say_what_agents_do_and_observe() {
+    for (name, pushes, window, moves) in [("heat2d", 1, 0.5, true), ("density2d", 2, 0.5, true), ("ks1d", 1, 0.6875, false)] {
+        let stage = Stage::open(Registry::builtin(), library::bytes(name).expect("a model")).expect("a stage");
+        let facts = stage.facts().expect("facts");
+        assert_eq!((facts["pushes"].as_u64(), facts["moves"].as_bool()), (Some(pushes), Some(moves)), "{name}");
+        assert_eq!(facts["window"]["width"].as_f64(), Some(window), "{name}");
+        assert_eq!(facts["limits"].as_array().map(Vec::len), facts["width"].as_u64().map(|width| width as usize), "{name}");
+        assert!(facts["sigma"].as_f64().is_some_and(|sigma| sigma > 0.0), "{name}");
+    }
 }
 
 #[test]

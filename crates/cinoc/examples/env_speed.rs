@@ -1,13 +1,13 @@
-//! What stepping an environment costs beside the same ticks in a rollout without gradient, in alternation, on one thread.
+//! Time of environment steps beside the same ticks in a rollout without gradient, in alternation, on one thread.
 //!
 //! Run it with `cargo run --release -p cinoc --example env_speed [INSTANCES]`.
 
 use cinoc::env::Env;
+use cinoc::internal::random::Stream;
+use cinoc::internal::threads::Threads;
 use cinoc::problem::Preset;
-use cinoc::random::Stream;
-use cinoc::rollout::{Beginning, Control, Rollout, Wanted};
+use cinoc::rollout::{Control, GradientTargets, InitialCondition, Rollout};
 use cinoc::settings::Overlay;
-use cinoc::threads::Threads;
 use cinoc::{Error, Real, Registry};
 use std::time::Instant;
 
@@ -20,9 +20,10 @@ fn main() -> Result<(), Error> {
     let config = registry.config("heat1d", Preset::Paper, &Overlay::default())?;
     let problem = registry.parts(&config)?.with_ticks(TICKS).problem;
     let agents = problem.agents;
-    let beginnings: Vec<Beginning> = (0..instances).map(|i| Beginning::drawn(&problem, agents, 0, Stream::Train, i)).collect();
-    let mut env = Env::new(problem.clone(), instances, agents, Threads::one())?;
-    let actions: Vec<Real> = (0..env.actions()).map(|i| (i as Real * 0.7).sin()).collect();
+    let beginnings: Vec<InitialCondition> =
+        (0..instances).map(|i| InitialCondition::drawn(&problem, agents, 0, Stream::Train, i)).collect();
+    let mut env = Env::new(problem.clone(), instances, agents, Threads::single())?;
+    let actions: Vec<Real> = (0..env.action_len()).map(|i| (i as Real * 0.7).sin()).collect();
     let all = actions.repeat(TICKS);
     let mut rollout = Rollout::new(TICKS, 1, false, agents);
     beginnings.iter().for_each(|beginning| rollout.batch.begin(beginning));
@@ -38,7 +39,7 @@ fn main() -> Result<(), Error> {
             (0..TICKS).for_each(|_| assert!(!env.step(&actions).diverged[0]));
         });
         let b = seconds(&mut || {
-            rollout.forward(&problem, Control::Actions(&all), Wanted::default(), &mut |_| {});
+            rollout.forward(&problem, Control::Actions(&all), GradientTargets::default(), &mut |_| {});
         });
         // The first round warms up.
         if round > 0 {

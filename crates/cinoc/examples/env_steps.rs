@@ -1,14 +1,14 @@
-//! Environment steps per second without Python: actions in, costs and what agents see out, episodes that end begin anew.
-//! What `peers/compare_env` sets beside the same steps through Gymnasium; one line of JSON.
+//! Environment steps per second without Python: actions in, costs and observations out, finished episodes restart.
+//! `peers/compare_env` compares them with the same steps through Gymnasium; prints one line of JSON.
 //!
 //! Run it with `cargo run --release -p cinoc --example env_steps [PROBLEM] [ENVIRONMENTS] [THREADS] [SECONDS]`.
 
 use cinoc::env::Env;
+use cinoc::internal::random::Stream;
+use cinoc::internal::threads::Threads;
 use cinoc::problem::Preset;
-use cinoc::random::Stream;
-use cinoc::rollout::Beginning;
+use cinoc::rollout::InitialCondition;
 use cinoc::settings::Overlay;
-use cinoc::threads::Threads;
 use cinoc::{Error, Problem, Real, Registry};
 use std::str::FromStr;
 use std::sync::Arc;
@@ -16,12 +16,12 @@ use std::time::Instant;
 
 /// Sets of actions that are used in turn.
 const SETS: usize = 16;
-/// Steps whose costs are printed, so that others can be seen to compute the same.
+/// Steps whose costs are printed, so that contestants can be seen to compute the same.
 const COMPARED: usize = 5;
-/// Episodes are measured whole if one takes at most so many times the seconds asked for.
+/// Episodes are measured whole if one takes at most this multiple of the requested seconds.
 const PATIENCE: f64 = 3.0;
 
-/// Numbers in [-1, 1) that look random and are the same in every language.
+/// Returns pseudo-random numbers in [-1, 1) that are the same in every language.
 fn scattered(count: usize) -> Vec<Real> {
     let mix = |k: u32| {
         let x = k.wrapping_add(1).wrapping_mul(0x9e37_79b9);
@@ -32,7 +32,7 @@ fn scattered(count: usize) -> Vec<Real> {
     (0..count).map(|k| ((mix(k as u32) >> 8) as f64 / f64::from(1 << 23) - 1.0) as Real).collect()
 }
 
-/// What a vector environment of Gymnasium does in a step.
+/// A vector environment as in Gymnasium.
 struct Stepping {
     problem: Arc<Problem>,
     env: Env,
@@ -43,7 +43,7 @@ struct Stepping {
     rewards: Vec<f64>,
     /// Episodes that ended in the step before.
     over: Vec<bool>,
-    /// The instance that each begins next.
+    /// Next instance of each episode.
     next: Vec<usize>,
     made: usize,
 }
@@ -53,9 +53,9 @@ impl Stepping {
         let env = Env::new(problem.clone(), instances, problem.agents, Threads::new(threads)?)?;
         Ok(Self {
             limits: problem.swarm.limits(),
-            actions: scattered(SETS * env.actions()),
-            physical: vec![0.0; env.actions()],
-            seen: vec![0.0; instances * env.agents() * env.width()],
+            actions: scattered(SETS * env.action_len()),
+            physical: vec![0.0; env.action_len()],
+            seen: vec![0.0; instances * env.agents() * env.observation_len()],
             rewards: vec![0.0; instances],
             over: vec![false; instances],
             next: (0..instances).map(|i| i << 32).collect(),
@@ -68,7 +68,7 @@ impl Stepping {
     fn reset(&mut self, which: &[bool]) {
         let chosen: Vec<usize> = (0..which.len()).filter(|&i| which[i]).collect();
         let (problem, next) = (&*self.problem, &self.next);
-        let drawn = |k: usize| Beginning::drawn(problem, problem.agents, 0, Stream::Train, next[chosen[k]]);
+        let drawn = |k: usize| InitialCondition::drawn(problem, problem.agents, 0, Stream::Train, next[chosen[k]]);
         let mut beginnings = self.env.threads().map(chosen.len(), drawn).into_iter();
         self.env.reset(which, &mut |_| beginnings.next().expect("one for each mark"));
         for &i in &chosen {
@@ -78,7 +78,7 @@ impl Stepping {
 
     fn begin(&mut self) {
         self.reset(&vec![true; self.over.len()]);
-        self.env.look(&mut self.seen);
+        self.env.observe(&mut self.seen);
     }
 
     fn step(&mut self) {
@@ -87,12 +87,12 @@ impl Stepping {
         for (to, from) in self.physical.chunks_exact_mut(k).zip(actions.chunks_exact(k)) {
             (0..k).for_each(|c| to[c] = from[c].clamp(-1.0, 1.0) * self.limits[c]);
         }
-        let step = self.env.step_and_look(&self.physical, &mut self.seen);
+        let step = self.env.step_and_observe(&self.physical, &mut self.seen);
         self.rewards.iter_mut().zip(step.cost).for_each(|(reward, cost)| *reward = -cost);
         let before = std::mem::replace(&mut self.over, step.done.to_vec());
         if before.iter().any(|over| *over) {
             self.reset(&before);
-            self.env.look(&mut self.seen);
+            self.env.observe(&mut self.seen);
         }
         self.made += 1;
     }

@@ -1,202 +1,254 @@
-//! What can go wrong for a user. Each text ends in what to do.
+//! Errors a user can act on.
+//!
+//! An [`Error`] carries its kind (the variant), the setting or file it is about ([`Error::key`], [`Error::path`]) and
+//! its source. Its text has two parts: [`Error::statement`] says what is wrong and [`Error::remedy`] what to do,
+//! independent of the interface. A command line or a binding replaces the remedy by one that names its flag or
+//! argument.
 
-use std::io::ErrorKind;
-use std::path::PathBuf;
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
 
-/// An error a user can do something about.
-#[derive(Debug, thiserror::Error)]
+/// An error a user can act on. Its text ends with what to do.
+///
+/// ```
+/// let error = cinoc::problem("heat1d")?.with(&["train.updates=-1"]).unwrap_err();
+/// assert_eq!(error.key(), Some("train.updates"));
+/// assert!(error.to_string().starts_with("train.updates cannot be -1; it must be"));
+/// # Ok::<(), cinoc::Error>(())
+/// ```
+#[derive(Debug)]
+#[non_exhaustive]
 pub enum Error {
-    /// No such problem.
-    #[error("there is no problem called {name:?}; choose one of: {known}")]
+    /// Unknown problem.
     UnknownProblem {
-        /// What was asked for.
+        /// The name that was given.
+        #[doc(hidden)]
         name: String,
-        /// What there is.
-        known: String,
+        /// Similar names.
+        #[doc(hidden)]
+        nearest: Vec<String>,
+        /// All names.
+        #[doc(hidden)]
+        known: Vec<String>,
     },
-    /// No such model.
-    #[error("there is no model {name:?}; give a .safetensors file, a run folder, or one of: {known}")]
+    /// Unknown model, and no such file.
     UnknownModel {
-        /// What was asked for.
+        /// The name that was given.
+        #[doc(hidden)]
         name: String,
-        /// What there is.
-        known: String,
+        /// Similar names.
+        #[doc(hidden)]
+        nearest: Vec<String>,
+        /// All names of models that come with the crate.
+        #[doc(hidden)]
+        known: Vec<String>,
     },
-    /// No such key in the configuration.
-    #[error("there is no setting {key:?}; {hint}")]
+    /// A model of a problem that this program does not define.
+    ForeignModel {
+        /// The file.
+        #[doc(hidden)]
+        path: PathBuf,
+        /// The problem it was trained for.
+        #[doc(hidden)]
+        problem: String,
+        /// The problems this program defines.
+        #[doc(hidden)]
+        known: Vec<String>,
+    },
+    /// Unknown setting.
     UnknownKey {
-        /// What was given.
+        /// The key that was given.
+        #[doc(hidden)]
         key: String,
-        /// What would have been right.
-        hint: String,
+        /// Similar keys.
+        #[doc(hidden)]
+        nearest: Vec<String>,
+        /// Keys of the same section, or all sections if there is no such section.
+        #[doc(hidden)]
+        known: Vec<String>,
     },
-    /// A value of the wrong kind or size.
-    #[error("{key} cannot be {value}; it must be {expected}")]
+    /// A value of the wrong type or out of range.
     BadValue {
-        /// Which setting.
+        /// The setting or argument.
+        #[doc(hidden)]
         key: String,
-        /// What was given.
+        /// The value that was given.
+        #[doc(hidden)]
         value: String,
-        /// What would have been right.
+        /// The values that are allowed: the end of "it must be …".
+        #[doc(hidden)]
         expected: String,
     },
-    /// More memory than there is.
-    #[error("{what} would take {need} of memory, and {limit} may be used; choose smaller sizes, or raise CINOC_MEMORY_MB")]
+    /// A computation that needs more memory than allowed.
     TooLarge {
-        /// What was asked for.
+        /// The computation.
+        #[doc(hidden)]
         what: String,
-        /// How much it takes.
+        /// Memory it needs.
+        #[doc(hidden)]
         need: String,
-        /// How much may be used.
+        /// Memory that may be used.
+        #[doc(hidden)]
         limit: String,
     },
-    /// A file that is not TOML.
-    #[error("{place} is not valid: {reason}; correct it and try again")]
+    /// Text that is not valid TOML, or not a description of settings.
     Toml {
-        /// File name or flag.
+        /// The file, or a name for the text.
+        #[doc(hidden)]
         place: String,
-        /// What the parser said.
+        /// Line number, if known.
+        #[doc(hidden)]
+        line: Option<usize>,
+        /// Message of the parser.
+        #[doc(hidden)]
         reason: String,
+        /// Error of the parser, if any.
+        #[doc(hidden)]
+        source: Option<Box<toml::de::Error>>,
     },
-    /// The disk said no.
-    #[error("{path}: {reason}; check that it exists and can be read and written")]
+    /// A file that cannot be read or written.
     File {
-        /// Which file.
+        /// The file.
+        #[doc(hidden)]
         path: PathBuf,
-        /// What the system said.
-        reason: String,
+        /// Error of the operating system.
+        #[doc(hidden)]
+        source: io::Error,
     },
-    /// The disk is full.
-    #[error("{path} could not be written: {reason}; make room and try again, what was saved before is whole")]
+    /// A full disk.
     Full {
-        /// Which file.
+        /// The file.
+        #[doc(hidden)]
         path: PathBuf,
-        /// What the system said.
-        reason: String,
+        /// Error of the operating system.
+        #[doc(hidden)]
+        source: io::Error,
     },
-    /// A file that is no model of ours.
-    #[error("{path} is not a CINOC model: {reason}; give a .safetensors file written by `cinoc train`, or a run folder")]
+    /// A file that is not a model.
     Model {
-        /// Which file.
+        /// The file.
+        #[doc(hidden)]
         path: PathBuf,
-        /// What is wrong with it.
+        /// The reason.
+        #[doc(hidden)]
         reason: String,
     },
-    /// A file whose content is not what was written.
-    #[error("{path} is damaged: its checksum does not fit its content; take a sound copy of it, or train again")]
+    /// A file with a wrong checksum.
     Damaged {
-        /// Which file.
+        /// The file.
+        #[doc(hidden)]
         path: PathBuf,
     },
-    /// A file of another format.
-    #[error(
-        "{path} was written by another version of cinoc (file format {found}, this version reads {known}); train again, or use the version \
-         that wrote it"
-    )]
+    /// A file of another format version.
     Format {
-        /// Which file.
+        /// The file.
+        #[doc(hidden)]
         path: PathBuf,
         /// Its format.
+        #[doc(hidden)]
         found: String,
-        /// Ours.
+        /// The format this version reads.
+        #[doc(hidden)]
         known: &'static str,
     },
-    /// A checkpoint that no run can go on from.
-    #[error("{path} cannot be resumed: {reason}; start anew in another --out")]
+    /// A checkpoint that cannot be resumed.
     Checkpoint {
-        /// Which file.
+        /// The file.
+        #[doc(hidden)]
         path: PathBuf,
-        /// What is wrong with it.
+        /// The reason.
+        #[doc(hidden)]
         reason: String,
     },
     /// A run without a model.
-    #[error(
-        "{path} holds no model yet: a run writes its first after train.validate_every updates; let it go on with --resume, or give its \
-         last.safetensors"
-    )]
     NoModel {
-        /// Which folder.
+        /// The folder.
+        #[doc(hidden)]
         path: PathBuf,
     },
-    /// The folder already holds a run.
-    #[error("{path} already holds a run; add --resume to continue it, or choose another --out")]
+    /// A folder that already holds a run.
     RunExists {
-        /// Which folder.
+        /// The folder.
+        #[doc(hidden)]
         path: PathBuf,
     },
-    /// The folder holds something else.
-    #[error("{path} is not empty and holds no run; choose another --out")]
+    /// A folder that holds something else.
     NoRun {
-        /// Which folder.
+        /// The folder.
+        #[doc(hidden)]
         path: PathBuf,
     },
-    /// Another process works on this run.
-    #[error("{path} is in use by another cinoc process; wait until it ends, or choose another --out")]
+    /// A run in use by another process.
     Busy {
-        /// Which folder.
+        /// The folder.
+        #[doc(hidden)]
         path: PathBuf,
     },
-    /// There is nothing to continue.
-    #[error("{path} holds no checkpoint to resume; leave out --resume to start anew")]
+    /// A folder without a checkpoint.
     NothingToResume {
-        /// Which folder.
+        /// The folder.
+        #[doc(hidden)]
         path: PathBuf,
     },
-    /// A run cannot go on as another one.
-    #[error(
-        "the run in {path} has {key} = {was}, not {asked}; leave that out to continue the run as it is, or start anew in another --out"
-    )]
+    /// A setting that cannot change when a run is resumed.
     ResumeOther {
-        /// Which folder.
+        /// The folder.
+        #[doc(hidden)]
         path: PathBuf,
         /// The first setting that differs.
+        #[doc(hidden)]
         key: String,
-        /// What the run has.
+        /// Its value in the run.
+        #[doc(hidden)]
         was: String,
-        /// What was asked for.
+        /// Requested value.
+        #[doc(hidden)]
         asked: String,
     },
-    /// A setting may change on resuming, but not that way.
-    #[error(
-        "{key} may only be {way} when a run is resumed: the run in {path} has {was}, not {asked}; leave that out to continue it as it is"
-    )]
+    /// A setting that may change in one direction only when a run is resumed.
     ResumeWay {
-        /// Which folder.
+        /// The folder.
+        #[doc(hidden)]
         path: PathBuf,
-        /// Which setting.
+        /// The setting.
+        #[doc(hidden)]
         key: String,
-        /// What the run has.
+        /// Its value in the run.
+        #[doc(hidden)]
         was: String,
-        /// What was asked for.
+        /// Requested value.
+        #[doc(hidden)]
         asked: String,
-        /// Raised or lowered.
+        /// "raised" or "lowered".
+        #[doc(hidden)]
         way: &'static str,
     },
-    /// Numbers left the finite range.
-    #[error(
-        "update {update}: {what} became infinite or NaN{place}; the last good checkpoint is kept. Go on from it with smaller steps \
-         (--resume with a lower train.rate or train.clip), or start anew with finer physics or lower actuator limits"
-    )]
+    /// A cost or gradient that is not finite.
     NotFinite {
         /// Number of the update.
+        #[doc(hidden)]
         update: usize,
         /// Cost or gradient.
+        #[doc(hidden)]
         what: &'static str,
-        /// At which tick, where known.
+        /// The tick, where known.
+        #[doc(hidden)]
         place: String,
     },
-    /// A policy that does not leave the house.
-    #[error("this policy cannot be exported: {reason}")]
+    /// A policy that cannot be exported.
     Export {
-        /// Why, and what to do.
+        /// The reason, and what to do.
+        #[doc(hidden)]
         reason: String,
     },
-    /// Another rank of the same job failed.
-    #[error("rank {rank}: {reason}")]
+    /// A failure of another rank of the same job.
     Elsewhere {
-        /// Which.
+        /// The rank.
+        #[doc(hidden)]
         rank: usize,
-        /// What it said.
+        /// Its message.
+        #[doc(hidden)]
         reason: String,
     },
 }
@@ -208,37 +260,207 @@ impl Error {
     }
 
     /// Wraps an error of the file system.
-    pub fn file(path: impl Into<PathBuf>) -> impl FnOnce(std::io::Error) -> Self {
+    #[doc(hidden)]
+    pub fn file(path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
         let path = path.into();
-        move |error| {
-            let reason = error.to_string();
-            match error.kind() {
-                ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => Self::Full { path, reason },
-                _ => Self::File { path, reason },
+        move |source| match source.kind() {
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
+                Self::Full { path, source }
             }
+            _ => Self::File { path, source },
+        }
+    }
+
+    /// Returns the setting or argument the error is about.
+    pub fn key(&self) -> Option<&str> {
+        match self {
+            Self::UnknownKey { key, .. }
+            | Self::BadValue { key, .. }
+            | Self::ResumeOther { key, .. }
+            | Self::ResumeWay { key, .. } => Some(key),
+            _ => None,
+        }
+    }
+
+    /// Returns the file or folder the error is about.
+    pub fn path(&self) -> Option<&Path> {
+        match self {
+            Self::ForeignModel { path, .. }
+            | Self::File { path, .. }
+            | Self::Full { path, .. }
+            | Self::Model { path, .. }
+            | Self::Damaged { path }
+            | Self::Format { path, .. }
+            | Self::Checkpoint { path, .. }
+            | Self::NoModel { path }
+            | Self::RunExists { path }
+            | Self::NoRun { path }
+            | Self::Busy { path }
+            | Self::NothingToResume { path }
+            | Self::ResumeOther { path, .. }
+            | Self::ResumeWay { path, .. } => Some(path),
+            _ => None,
+        }
+    }
+
+    /// Returns what is wrong, without what to do about it.
+    #[doc(hidden)]
+    pub fn statement(&self) -> String {
+        let path = self.path().map(shown).unwrap_or_default();
+        match self {
+            Self::UnknownProblem { name, .. } => format!("there is no problem {name:?}"),
+            Self::UnknownModel { name, .. } => format!("there is no model {name:?}"),
+            Self::ForeignModel { problem, .. } => {
+                format!("{path} is a model of the problem {problem:?}, which this program does not define")
+            }
+            Self::UnknownKey { key, .. } => format!("there is no setting {key:?}"),
+            Self::BadValue { key, value, .. } => format!("{key} cannot be {value}"),
+            Self::TooLarge { what, need, limit } => format!("{what} would take {need} of memory, and {limit} may be used"),
+            Self::Toml { place, line: Some(line), reason, .. } => format!("{place}, line {line}, is not valid: {reason}"),
+            Self::Toml { place, line: None, reason, .. } => format!("{place} is not valid: {reason}"),
+            Self::File { source, .. } => format!("{path}: {source}"),
+            Self::Full { source, .. } => format!("{path} could not be written: {source}"),
+            Self::Model { reason, .. } => format!("{path} is not a CINOC model: {reason}"),
+            Self::Damaged { .. } => format!("{path} is damaged: its checksum does not fit its content"),
+            Self::Format { found, known, .. } => {
+                format!("{path} was written by another version of cinoc (file format {found}, this version reads {known})")
+            }
+            Self::Checkpoint { reason, .. } => format!("{path} cannot be resumed: {reason}"),
+            Self::NoModel { .. } => {
+                format!("{path} holds no model yet: a run writes its first after train.validate_every updates")
+            }
+            Self::RunExists { .. } => format!("{path} already holds a run"),
+            Self::NoRun { .. } => format!("{path} is not empty and holds no run"),
+            Self::Busy { .. } => format!("{path} is in use by another cinoc process"),
+            Self::NothingToResume { .. } => format!("{path} holds no checkpoint to resume"),
+            Self::ResumeOther { key, was, asked, .. } => format!("the run in {path} has {key} = {was}, not {asked}"),
+            Self::ResumeWay { key, was, asked, way, .. } => {
+                format!("{key} may only be {way} when a run is resumed: the run in {path} has {was}, not {asked}")
+            }
+            Self::NotFinite { update, what, place } => {
+                format!("update {update}: {what} became infinite or NaN{place}; the last good checkpoint is kept")
+            }
+            Self::Export { reason } => format!("this policy cannot be exported: {reason}"),
+            Self::Elsewhere { rank, reason } => format!("rank {rank}: {reason}"),
+        }
+    }
+
+    /// Returns what to do about it; empty where the statement already says so.
+    #[doc(hidden)]
+    pub fn remedy(&self) -> String {
+        match self {
+            Self::UnknownProblem { nearest, known, .. } => choice(nearest, &format!("choose one of: {}", known.join(", "))),
+            Self::UnknownModel { nearest, known, .. } => {
+                choice(nearest, &format!("give a .safetensors file, a run folder, or one of: {}", known.join(", ")))
+            }
+            Self::ForeignModel { .. } => "open it with the program that defines this problem".into(),
+            Self::UnknownKey { nearest, known, .. } => choice(nearest, &format!("choose one of: {}", known.join(", "))),
+            Self::BadValue { expected, .. } => format!("it must be {expected}"),
+            Self::TooLarge { .. } => "choose smaller sizes, or raise CINOC_MEMORY_MB".into(),
+            Self::Toml { .. } => "correct it and try again".into(),
+            Self::File { .. } => "check that it exists and can be read and written".into(),
+            Self::Full { .. } => "make room and try again; what was saved before is complete".into(),
+            Self::Model { .. } => "give a .safetensors file that training wrote, or a run folder".into(),
+            Self::Damaged { .. } => "use an intact copy, or train again".into(),
+            Self::Format { .. } => "train again, or use the version that wrote it".into(),
+            Self::Checkpoint { .. } => "start a new run in another folder".into(),
+            Self::NoModel { .. } => "resume the run until then, or give its last.safetensors".into(),
+            Self::RunExists { .. } => "resume it, or choose another folder".into(),
+            Self::NoRun { .. } => "choose another folder".into(),
+            Self::Busy { .. } => "wait until it ends, or choose another folder".into(),
+            Self::NothingToResume { .. } => "start a new run there".into(),
+            Self::ResumeOther { .. } => "resume the run as it is, or start a new one in another folder".into(),
+            Self::ResumeWay { .. } => "resume the run as it is".into(),
+            Self::NotFinite { .. } => {
+                "resume from it with a lower train.rate or train.clip, or start a new run with finer physics or lower actuator limits"
+                    .into()
+            }
+            Self::Export { .. } | Self::Elsewhere { .. } => String::new(),
+        }
+    }
+
+    /// Returns the statement followed by advice, which may be empty.
+    #[doc(hidden)]
+    pub fn advised(&self, advice: &str) -> String {
+        if advice.is_empty() { self.statement() } else { format!("{}; {advice}", self.statement()) }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str(&self.advised(&self.remedy()))
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::File { source, .. } | Self::Full { source, .. } => Some(source),
+            Self::Toml { source: Some(source), .. } => Some(&**source),
+            _ => None,
         }
     }
 }
 
-/// What a user or a file gave, in a sentence: its beginning will do, without line ends and other characters that control a terminal.
+/// Puts "did you mean …?" before the other choices.
+fn choice(nearest: &[String], others: &str) -> String {
+    match nearest {
+        [] => others.into(),
+        some => format!("did you mean {}? Otherwise {others}", some.join(" or ")),
+    }
+}
+
+/// Quotes text given by a user or a file: at most 300 characters, without terminal control characters.
 pub fn shortened(text: &str) -> String {
     const MOST: usize = 300;
-    let mut short: String = text.chars().take(MOST).map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
+    let mut short: String = text.chars().take(MOST).map(|c| if controls(c) { '\u{fffd}' } else { c }).collect();
     if text.chars().nth(MOST).is_some() {
         short.push('…');
     }
     short
 }
 
+/// Formats a path for a message; terminal control characters are escaped, as `\u{1b}`.
+pub fn shown(path: impl AsRef<Path>) -> String {
+    let text = path.as_ref().to_string_lossy();
+    text.chars().flat_map(|c| if controls(c) { c.escape_default().collect::<Vec<_>>() } else { vec![c] }).collect()
+}
+
+/// Returns true for control characters and those that change the writing direction.
+fn controls(c: char) -> bool {
+    c.is_control() || matches!(c, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::error::Error as _;
 
-    /// The facts of a forged model once broke its error into two lines.
+    /// Regression test: the metadata of a forged model used to break its error into two lines.
     #[test]
     fn a_sentence_stays_one_line() {
         assert_eq!(shortened("a\0\n\x1b[31mb"), "a\u{fffd}\u{fffd}\u{fffd}[31mb");
         assert_eq!(shortened(&"é".repeat(300)), "é".repeat(300));
         assert_eq!(shortened(&"é".repeat(301)), "é".repeat(300) + "…");
+    }
+
+    /// Regression test: file names used to reach the terminal with their escape sequences.
+    #[test]
+    fn paths_are_shown_without_escape_sequences() {
+        assert_eq!(shown("dam\x1b[31m\n.safetensors"), r"dam\u{1b}[31m\n.safetensors");
+        assert_eq!(shown("runs/ä b'c"), "runs/ä b'c");
+        let text = Error::Busy { path: "a\x1b]0;x\x07".into() }.to_string();
+        assert!(!text.contains(|c: char| c.is_control()), "{text:?}");
+    }
+
+    #[test]
+    fn an_error_has_its_key_its_path_and_its_source() {
+        let error = Error::file("x")(io::Error::new(io::ErrorKind::NotFound, "gone"));
+        assert_eq!((error.path(), error.key()), (Some(Path::new("x")), None));
+        assert_eq!(error.source().expect("the system's").to_string(), "gone");
+        assert_eq!(error.to_string(), "x: gone; check that it exists and can be read and written");
+        let error = Error::bad("train.updates", "many", "a whole number");
+        assert_eq!((error.key(), error.source().is_none()), (Some("train.updates"), true));
+        assert_eq!(error.advised("count them"), "train.updates cannot be many; count them");
     }
 }

@@ -1,76 +1,86 @@
-//! Scores on held-out instances: other numbers of agents, failures.
+//! Scores on held-out instances, with any number of agents and with failures.
+//!
+//! ```
+//! let problem = cinoc::problem("heat1d")?.with(&["physics.ticks=60"])?;
+//! let policy = cinoc::pretrained("heat1d")?;
+//! let report = problem.evaluate(&policy).instances(4).failures(0.25).run()?;
+//! assert!(report.ratio < 1.0 && report.diverged == 0);
+//! # Ok::<(), cinoc::Error>(())
+//! ```
 
 use crate::env::Env;
 use crate::number;
-use crate::place::Places;
-use crate::policy::{Idle, Policy};
+use crate::place::Placement;
+use crate::policy::{Policy, ZeroControl};
 use crate::random::{Rng, Stream};
 use crate::ranks::Ranks;
-use crate::rollout::Beginning;
+use crate::rollout::InitialCondition;
 use crate::task::{Reduction, Task};
 use crate::threads::Threads;
-use crate::{Error, Problem, Real, memory};
+use crate::{Error, Problem, Real, budget};
 use cinoc_tape::Params;
 use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Instances rolled out together by one thread.
+/// Number of instances computed together by one thread.
+#[doc(hidden)]
 pub const SHARD: usize = 8;
 
-/// Resamples of a bootstrap interval.
+/// Number of resamples of a bootstrap interval.
 const RESAMPLES: u64 = 2000;
 
-/// What to score.
+/// The instances to score, and their agents.
 #[derive(Clone, Debug, PartialEq)]
+#[doc(hidden)]
 pub struct Request {
-    /// Agents per instance.
+    /// Number of agents per instance.
     pub agents: usize,
-    /// How many instances.
+    /// Number of instances.
     pub instances: usize,
     /// Seed of the instances.
     pub seed: u64,
-    /// Which instances: held-out ones for reports.
+    /// Stream of the instances: held-out ones for reports.
     pub stream: Stream,
-    /// Share of the agents that die.
+    /// Fraction of the agents that fail.
     pub fail: f64,
-    /// When they die, as a share of the ticks up to the score.
+    /// Time of the failures, as a fraction of the ticks up to the score.
     pub fail_at: f64,
-    /// Where agents start; random places depend on the seed and the instance.
-    pub places: Places,
-    /// Start fields of one's own, one after the other; instance i takes the i-th, and the first again after the last.
+    /// Initial positions; random ones depend on the seed and the instance.
+    pub places: Placement,
+    /// Custom initial fields; instance i takes number i, modulo their count.
     pub starts: Vec<Vec<Real>>,
-    /// Target fields of one's own, likewise.
+    /// Custom target fields, likewise.
     pub targets: Vec<Vec<Real>>,
 }
 
 impl Request {
-    /// Held-out instances of a seed, with everybody alive.
+    /// Creates a request for held-out instances of a seed, without failures.
     pub fn test(agents: usize, instances: usize, seed: u64) -> Self {
         let (places, starts, targets) = Default::default();
         Self { agents, instances, seed, stream: Stream::Test, fail: 0.0, fail_at: 0.5, places, starts, targets }
     }
 
-    /// How many agents die in each instance.
-    pub fn dead(&self) -> usize {
+    /// Returns the number of agents that fail in each instance.
+    pub fn failed_agents(&self) -> usize {
         (self.fail * self.agents as f64).round() as usize
     }
 
-    /// The tick (from 0) from which on they do nothing.
-    pub fn dead_from(&self, problem: &Problem) -> usize {
+    /// Returns the first tick (from 0) at which they are inactive.
+    pub fn failed_from(&self, problem: &Problem) -> usize {
         (self.fail_at * problem.task.scored_at(problem.ticks) as f64) as usize
     }
 
-    /// Where instance `index` begins.
-    pub fn beginning(&self, problem: &Problem, index: usize) -> Beginning {
-        let mut beginning = Beginning::drawn(problem, self.agents, self.seed, self.stream, index);
-        if self.places != Places::Lattice {
+    /// Returns the initial condition of instance `index`.
+    pub fn beginning(&self, problem: &Problem, index: usize) -> InitialCondition {
+        let mut beginning = InitialCondition::drawn(problem, self.agents, self.seed, self.stream, index);
+        if self.places != Placement::Lattice {
             let mut rng = Rng::new(self.seed, Stream::Places, index as u64);
-            beginning.places = problem.swarm.start_at(self.places, self.agents, &problem.stepper.grid().lengths, &mut rng);
+            beginning.positions = problem.swarm.start_at(self.places, self.agents, &problem.stepper.grid().lengths, &mut rng);
         }
         if self.fail > 0.0 {
-            beginning = beginning.failing(self.agents, self.fail, self.dead_from(problem), self.seed, index);
+            beginning = beginning.with_failures(self.agents, self.fail, self.failed_from(problem), self.seed, index);
         }
         if let Some(start) = self.starts.get(index % self.starts.len().max(1)) {
             beginning.start.clone_from(start);
@@ -84,24 +94,26 @@ impl Request {
 
 /// Scores of a set of instances.
 #[derive(Clone, Debug, Default)]
+#[doc(hidden)]
 pub struct Scores {
-    /// Each measure of each instance. One that diverged has the worst there is: infinite, or for a distance to be kept minus infinity.
+    /// Measures of each instance. A diverged one has the worst value: infinity, or minus infinity for a distance to be
+    /// kept.
     pub measures: Vec<Vec<f64>>,
-    /// Mean effort of each, infinite where it diverged.
+    /// Mean effort of each instance, infinite if it diverged.
     pub efforts: Vec<f64>,
-    /// How many diverged.
+    /// Number of diverged instances.
     pub diverged: usize,
 }
 
 impl Scores {
-    /// Adds those of other instances behind them.
+    /// Appends the scores of other instances.
     pub fn extend(&mut self, others: Self) {
         self.measures.extend(others.measures);
         self.efforts.extend(others.efforts);
         self.diverged += others.diverged;
     }
 
-    /// Those of all ranks, one after the other, with so many measures of each instance.
+    /// Gathers the scores of all ranks in order; each instance has `measures` measures.
     fn gathered(self, ranks: &dyn Ranks, measures: usize) -> Result<Self, Error> {
         let Self { measures: own, efforts, diverged } = &self;
         let rows = own.iter().zip(efforts).flat_map(|(measures, effort)| measures.iter().copied().chain([*effort]));
@@ -111,17 +123,18 @@ impl Scores {
         Ok(Self { measures, efforts, diverged })
     }
 
-    /// The score of each instance.
+    /// Returns the score of each instance.
+    #[doc(hidden)]
     pub fn scores(&self) -> impl Iterator<Item = f64> {
         self.measures.iter().map(|m| m[0])
     }
 
-    /// Mean of measure `k`.
+    /// Returns the mean of measure `k`.
     pub fn mean(&self, k: usize) -> f64 {
         Summary::new(self.measures.iter().map(|m| m[k])).mean
     }
 
-    /// What measure `k` comes to over all instances.
+    /// Returns measure `k` reduced over all instances.
     pub fn overall(&self, task: &dyn Task, k: usize) -> f64 {
         match task.reduction(k) {
             Reduction::Mean => self.mean(k),
@@ -153,16 +166,22 @@ pub struct Summary {
     /// Median.
     #[serde(serialize_with = "number::serialize")]
     pub median: f64,
-    /// 95 % are no larger.
+    /// 95th percentile.
     #[serde(serialize_with = "number::serialize")]
     pub p95: f64,
-    /// The largest.
+    /// Maximum.
     #[serde(serialize_with = "number::serialize")]
     pub worst: f64,
 }
 
 impl Summary {
-    /// Of some numbers; NaN where there are none.
+    /// Summarises numbers; all fields are NaN if there are none.
+    ///
+    /// ```
+    /// let summary = cinoc::evaluate::Summary::new([1.0, 2.0, 6.0].into_iter());
+    /// assert_eq!((summary.mean, summary.median, summary.worst), (3.0, 2.0, 6.0));
+    /// ```
+    #[doc(hidden)]
     pub fn new(values: impl Iterator<Item = f64>) -> Self {
         let mut values: Vec<f64> = values.collect();
         let n = values.len();
@@ -181,75 +200,80 @@ impl Summary {
 /// A row of a report.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
-    /// Which problem.
+    /// Name of the problem.
     pub problem: String,
-    /// Which model.
+    /// Name of the model.
     pub model: String,
-    /// Agents per instance.
+    /// Number of agents per instance.
     pub agents: usize,
-    /// How many instances.
+    /// Number of instances.
     pub instances: usize,
     /// Seed of the instances.
     pub seed: u64,
-    /// Where agents start.
-    pub places: Places,
-    /// Share of the agents that die.
+    /// Initial positions.
+    pub places: Placement,
+    /// Fraction of the agents that fail.
     pub fail: f64,
-    /// How many that are in each instance.
+    /// Number of failing agents in each instance.
     pub dead: usize,
-    /// The tick (from 0) from which on they do nothing.
+    /// First tick (from 0) at which they are inactive.
     pub dead_from: usize,
-    /// The score under control.
+    /// Score under control.
     pub score: Summary,
-    /// The score of the same instances left alone.
+    /// Score of the same instances without control.
     pub uncontrolled: Summary,
     /// Mean score over mean uncontrolled score of the same instances.
     #[serde(serialize_with = "number::serialize")]
     pub ratio: f64,
-    /// Bootstrap interval of the ratio: 95 % of resamples of the instances lie between.
+    /// 95 % bootstrap interval of the ratio, over resamples of the instances.
     pub ratio_95: Interval,
-    /// Median over instances of score over uncontrolled score.
+    /// Median over instances of the score divided by the uncontrolled score.
     #[serde(serialize_with = "number::serialize")]
     pub ratio_median: f64,
     /// Mean over ticks and agents of u² + 0.1·|v|².
     #[serde(serialize_with = "number::serialize")]
     pub effort: f64,
-    /// Every measure under control, by name.
+    /// Measures under control, by name.
     #[serde(serialize_with = "numbers")]
     pub measures: BTreeMap<&'static str, f64>,
-    /// How many episodes diverged. They are in every mean, with the worst score there is.
+    /// Number of diverged episodes. Every mean includes them, with the worst score.
     pub diverged: usize,
 }
 
-/// A row of a report with the scores that it is made of.
+/// A row of a report with the scores of the individual instances.
 #[derive(Clone, Debug, Serialize)]
+#[doc(hidden)]
 pub struct Detailed {
     /// The row.
     #[serde(flatten)]
+    #[doc(hidden)]
     pub report: Report,
-    /// The score of each instance.
+    /// Score of each instance.
     #[serde(serialize_with = "list")]
+    #[doc(hidden)]
     pub scores: Vec<f64>,
-    /// The score of each, left alone.
+    /// Score of each instance without control.
     #[serde(serialize_with = "list")]
     pub uncontrolled_scores: Vec<f64>,
 }
 
 impl Detailed {
-    /// Of the scores under control, and of those without.
+    /// Combines a report with the scores under control and without.
+    #[doc(hidden)]
     pub fn new(report: Report, controlled: &Scores, free: &Scores) -> Self {
         Self { report, scores: controlled.scores().collect(), uncontrolled_scores: free.scores().collect() }
     }
 }
 
-/// From one number to another.
+/// An interval: lower and upper bound.
 #[derive(Clone, Copy, Debug, Serialize, PartialEq)]
 pub struct Interval(
     #[serde(serialize_with = "number::serialize")] pub f64,
     #[serde(serialize_with = "number::serialize")] pub f64,
 );
 
-/// Scores a policy and, on the same instances, no policy.
+/// Scores a policy, and zero control on the same instances.
+#[doc(hidden)]
 pub fn report(
     problem: &Arc<Problem>,
     policy: &dyn Policy,
@@ -259,12 +283,13 @@ pub fn report(
     threads: &Threads,
 ) -> Result<Report, Error> {
     let controlled = scores(problem, policy, params, request, threads)?;
-    let nobody = Idle { action_width: problem.swarm.action_width() };
-    let free = scores(problem, &nobody, &Params::default(), request, threads)?;
+    let zero = ZeroControl { action_width: problem.swarm.action_width() };
+    let free = scores(problem, &zero, &Params::default(), request, threads)?;
     Ok(compare(problem, model, request, &controlled, &free))
 }
 
-/// A row of a report, from the scores under control and those of the same instances left alone.
+/// Creates a row of a report from the scores under control and without.
+#[doc(hidden)]
 pub fn compare(problem: &Problem, model: &str, request: &Request, controlled: &Scores, free: &Scores) -> Report {
     let pairs: Vec<(f64, f64)> = controlled.scores().zip(free.scores()).collect();
     let (score, uncontrolled) = (Summary::new(controlled.scores()), Summary::new(free.scores()));
@@ -276,8 +301,8 @@ pub fn compare(problem: &Problem, model: &str, request: &Request, controlled: &S
         seed: request.seed,
         places: request.places,
         fail: request.fail,
-        dead: request.dead(),
-        dead_from: request.dead_from(problem),
+        dead: request.failed_agents(),
+        dead_from: request.failed_from(problem),
         score,
         uncontrolled,
         ratio: ratio(score.mean, uncontrolled.mean),
@@ -289,12 +314,13 @@ pub fn compare(problem: &Problem, model: &str, request: &Request, controlled: &S
     }
 }
 
-/// Score over uncontrolled score; not a number where the latter is not finite, since nothing is gained over what breaks down by itself.
+/// Returns the score divided by the uncontrolled score; NaN if the latter is not finite, since an improvement over
+/// divergence has no magnitude.
 fn ratio(score: f64, uncontrolled: f64) -> f64 {
     if uncontrolled.is_finite() { score / uncontrolled } else { f64::NAN }
 }
 
-/// The interval that holds 95 % of the ratios of means over instances drawn with replacement.
+/// Returns the 95 % bootstrap interval of the ratio of means.
 fn bootstrap(pairs: &[(f64, f64)], seed: u64) -> Interval {
     let resample = |r: u64| {
         let mut rng = Rng::new(seed, Stream::Bootstrap, r);
@@ -308,7 +334,8 @@ fn bootstrap(pairs: &[(f64, f64)], seed: u64) -> Interval {
     Interval(at(0.025), at(0.975))
 }
 
-/// Scores a policy.
+/// Scores a policy on all instances of a request.
+#[doc(hidden)]
 pub fn scores(
     problem: &Arc<Problem>,
     policy: &dyn Policy,
@@ -316,12 +343,13 @@ pub fn scores(
     request: &Request,
     threads: &Threads,
 ) -> Result<Scores, Error> {
-    memory::afford(&format!("{} scores", request.instances), 500.0 * request.instances as f64)?;
+    budget::check(&format!("{} scores", request.instances), 500.0 * request.instances as f64)?;
     scores_of(problem, policy, params, request, 0..request.instances, threads)
 }
 
-/// Scores a policy on some of the instances of a request. Those of `SHARD` numbers in a row are computed together, so a range that begins and
-/// ends at a multiple of it gives what all of them would.
+/// Scores a policy on some instances of a request. Blocks of `SHARD` consecutive instances are computed together, so a
+/// range aligned to multiples of `SHARD` gives the same bits as the whole.
+#[doc(hidden)]
 pub fn scores_of(
     problem: &Arc<Problem>,
     policy: &dyn Policy,
@@ -330,7 +358,7 @@ pub fn scores_of(
     indices: Range<usize>,
     threads: &Threads,
 ) -> Result<Scores, Error> {
-    decide(policy, request.agents, SHARD.min(indices.len()) * threads.count())?;
+    check_policy(policy, request.agents, SHARD.min(indices.len()) * threads.count())?;
     let own = threads.ranks().own(indices.len().div_ceil(SHARD));
     let parts = threads.map(own.len(), |s| {
         let first = indices.start + (own.start + s) * SHARD;
@@ -341,17 +369,19 @@ pub fn scores_of(
     all.gathered(threads.ranks(), problem.task.measures().len())
 }
 
-/// Refuses numbers of agents that a policy does not know, and decisions of so many instances at once that do not fit into memory.
-pub fn decide(policy: &dyn Policy, agents: usize, instances: usize) -> Result<(), Error> {
+/// Rejects a number of agents that the policy does not support, and decisions for `instances` instances that do not fit
+/// into memory.
+#[doc(hidden)]
+pub fn check_policy(policy: &dyn Policy, agents: usize, instances: usize) -> Result<(), Error> {
     if let Some(only) = policy.fixed_agents().filter(|only| *only != agents) {
-        let expected = format!("{only}: this policy sees everything and drives all agents at once, so it knows no other number");
+        let expected = format!("{only}: this policy drives all agents at once and supports no other number");
         return Err(Error::bad("the number of agents", agents.to_string(), expected));
     }
     let numbers = policy.room(agents) as f64 * instances as f64;
-    memory::afford(&format!("the decisions of {agents} agents"), size_of::<Real>() as f64 * numbers)
+    budget::check(&format!("the decisions of {agents} agents"), size_of::<Real>() as f64 * numbers)
 }
 
-/// Scores some instances.
+/// Scores one shard.
 fn shard_scores(
     problem: &Arc<Problem>,
     policy: &dyn Policy,
@@ -360,19 +390,20 @@ fn shard_scores(
     indices: Range<usize>,
 ) -> Result<Scores, Error> {
     let size = indices.len();
-    let mut env = Env::new(problem.clone(), size, request.agents, Threads::one())?.thorough(request.stream == Stream::Test);
+    let mut env = Env::new(problem.clone(), size, request.agents, Threads::single())?
+        .with_expensive_measures(request.stream == Stream::Test);
     env.reset(&vec![true; size], &mut |i| request.beginning(problem, indices.start + i));
     let effort = problem.task.terms().iter().position(|term| *term == "effort");
     let mut efforts = vec![0.0; size];
     env.run(policy, params, problem.ticks, &mut |env| {
         if let Some(term) = effort {
-            let now = &env.last().terms[term * size..][..size];
+            let now = &env.last_step().terms[term * size..][..size];
             efforts.iter_mut().zip(now).for_each(|(sum, now)| *sum += *now as f64 / problem.ticks as f64);
         }
     });
     let mut scores = Scores::default();
     for (i, effort) in efforts.into_iter().enumerate() {
-        let diverged = env.last().diverged[i];
+        let diverged = env.last_step().diverged[i];
         scores.diverged += usize::from(diverged);
         scores.efforts.push(if diverged { f64::INFINITY } else { effort });
         let worst = |k: usize| if problem.task.reduction(k) == Reduction::Smallest { f64::NEG_INFINITY } else { f64::INFINITY };

@@ -1,19 +1,21 @@
-//! Trained models that come with the crate, and models from files and runs.
+//! Shipped models, and models from files and runs.
 
+use crate::error::shortened;
 use crate::run::Model;
+use crate::settings::nearest;
 use crate::{Error, Registry};
 use serde::Deserialize;
 use std::path::Path;
 
-/// A model that comes with the crate.
+/// A shipped model.
 struct BuiltIn {
     name: &'static str,
     bytes: &'static [u8],
-    /// What it scores, as JSON.
+    /// Scores, as JSON.
     facts: &'static str,
 }
 
-/// The model of that name and what is known of it.
+/// Includes the model of that name and its measured scores.
 macro_rules! built_in {
     ($name:literal) => {
         BuiltIn {
@@ -24,7 +26,7 @@ macro_rules! built_in {
     };
 }
 
-/// Models that come with the crate.
+/// All shipped models.
 const BUILT_IN: &[BuiltIn] = &[
     built_in!("heat1d"),
     built_in!("fkpp1d"),
@@ -36,47 +38,69 @@ const BUILT_IN: &[BuiltIn] = &[
     built_in!("density2d"),
 ];
 
-/// What is known of such a model; its card says the same in words.
+/// Measured scores of a shipped model.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Facts {
-    /// Median over instances of score over uncontrolled score, at the trained number of agents.
+    /// Median over instances of the relative error, at the trained number of agents.
     pub ratio_median: f64,
-    /// Numbers of agents, smallest and largest, with which mean score over mean uncontrolled score was at most 2.5 times as large.
+    /// Smallest and largest number of agents at which the ratio of mean score to mean uncontrolled score was at most
+    /// 2.5 times that at the trained number.
     pub agents: [usize; 2],
 }
 
-/// Names of the models that come with the crate; a registry without the problem of one cannot use it.
+/// Returns the names of the shipped models whose problem the registry has.
 pub fn names(registry: &Registry) -> impl Iterator<Item = &'static str> {
     BUILT_IN.iter().map(|model| model.name).filter(|name| registry.problems().any(|known| known == *name))
 }
 
-/// The file of a model that comes with the crate.
+/// Returns the file of a shipped model.
 pub fn bytes(name: &str) -> Option<&'static [u8]> {
     BUILT_IN.iter().find(|model| model.name == name).map(|model| model.bytes)
 }
 
-/// What is known of a model that comes with the crate.
+/// Returns the measured scores of a shipped model.
 pub fn facts(name: &str) -> Option<Facts> {
     let model = BUILT_IN.iter().find(|model| model.name == name)?;
-    Some(serde_json::from_str(model.facts).expect("the facts of a model that comes with the crate are sound"))
+    Some(serde_json::from_str(model.facts).expect("the scores of a shipped model are valid"))
 }
 
-/// The model a user means: the name of one that comes with the crate, a file, or a run folder.
-pub fn find(registry: &Registry, name: &str) -> Result<Model, Error> {
-    let path = Path::new(name);
-    if let Some(bytes) = bytes(name) {
+/// Finds a model by the name of a shipped one, by file, or by run folder.
+pub fn find(registry: &Registry, name: impl AsRef<Path>) -> Result<Model, Error> {
+    let path = name.as_ref();
+    let name = path.to_string_lossy();
+    if let Some(bytes) = bytes(&name) {
         return Model::from_bytes(registry, bytes, path);
     }
     if path.exists() {
-        return Model::read(registry, path);
+        return Model::read(registry, path).map_err(|error| match error {
+            // Another program may define more problems.
+            Error::UnknownProblem { name, known, .. } => Error::ForeignModel { path: path.to_owned(), problem: name, known },
+            other => other,
+        });
     }
-    let known: Vec<&str> = names(registry).collect();
-    Err(Error::UnknownModel { name: crate::error::shortened(name), known: known.join(", ") })
+    let known = names(registry).map(str::to_owned).collect();
+    Err(Error::UnknownModel { name: shortened(&name), nearest: nearest(&name, names(registry)), known })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Regression test: a model of another crate used to be answered with a list of other problems.
+    #[test]
+    fn a_model_of_another_program_says_so() {
+        let folder = std::env::temp_dir().join(format!("cinoc-foreign-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).expect("a folder");
+        let path = folder.join("room.safetensors");
+        std::fs::write(&path, bytes("heat2d").expect("a model")).expect("written");
+        let registry = Registry::empty().problem::<crate::problems::Heat1d>();
+        let text = find(&registry, &path).expect_err("it is not known").to_string();
+        std::fs::remove_dir_all(&folder).expect("removed");
+        assert!(
+            text.contains("the problem \"heat2d\"") && text.ends_with("open it with the program that defines this problem"),
+            "{text}"
+        );
+    }
 
     #[test]
     fn every_model_loads_and_says_what_it_is_worth() {

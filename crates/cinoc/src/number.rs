@@ -1,4 +1,5 @@
-//! Numbers in JSON, which has none for what is not finite: there they are words. A missing one could be taken for a good one.
+//! Serialisation of numbers to JSON, which cannot represent non-finite ones: they are written as words, since a missing
+//! number could be mistaken for a valid one.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -20,31 +21,31 @@ fn word(x: f64) -> Number {
 fn value<E: serde::de::Error>(number: Number) -> Result<f64, E> {
     match number {
         Number::Finite(x) => Ok(x),
-        Number::Word(word) => word.parse().map_err(|_| E::custom(format!("{word:?} is no number"))),
+        Number::Word(word) => word.parse().map_err(|_| E::custom(format!("{word:?} is not a number"))),
     }
 }
 
-/// Writes a number, or the word for it.
+/// Writes a number, or a word if it is not finite.
 pub fn serialize<S: Serializer>(x: &f64, serializer: S) -> Result<S::Ok, S::Error> {
     word(*x).serialize(serializer)
 }
 
-/// Reads a number, or the word for it.
+/// Reads a number or its word.
 pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
     value(Number::deserialize(deserializer)?)
 }
 
-/// The same where there may be none.
+/// Serialisation of optional numbers.
 pub mod option {
     use super::{Number, value, word};
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-    /// Writes a number, or the word for it.
+    /// Writes a number, a word if it is not finite, or nothing.
     pub fn serialize<S: Serializer>(x: &Option<f64>, serializer: S) -> Result<S::Ok, S::Error> {
         x.map(word).serialize(serializer)
     }
 
-    /// Reads it.
+    /// Reads a number or its word, if there is one.
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
         Option::<Number>::deserialize(deserializer)?.map(value).transpose()
     }

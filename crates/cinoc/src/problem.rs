@@ -1,4 +1,4 @@
-//! A control problem: physics, agents and what is wanted, ready to be rolled out; and how a problem is defined.
+//! Control problems: physics, agents and task, and the trait that defines a problem by its settings.
 
 use crate::Error;
 use crate::agents::Swarm;
@@ -9,65 +9,75 @@ use crate::task::Task;
 use cinoc_pde::Stepper;
 
 /// A control problem, ready to be rolled out.
+///
+/// ```
+/// let scenario = cinoc::problem("heat1d")?;
+/// let problem = scenario.problem();
+/// assert_eq!((problem.agents, problem.ticks), (8, 300));
+/// assert_eq!(problem.stepper.grid().count(), 100);
+/// # Ok::<(), cinoc::Error>(())
+/// ```
 pub struct Problem {
-    /// Its name.
+    /// The name.
     pub name: String,
     /// The physics. One step of it is one tick.
     pub stepper: Box<dyn Stepper>,
     /// The agents.
     pub swarm: Swarm,
-    /// What is wanted.
+    /// The task: instances, cost and score.
     pub task: Box<dyn Task>,
-    /// How many agents there are in training; any other number works too.
+    /// Number of agents in training; a policy may be used with any other number.
     pub agents: usize,
     /// Decisions per episode.
     pub ticks: usize,
 }
 
 impl Problem {
-    /// What a policy has to know of it.
+    /// Returns the sizes that a policy is built for.
     pub fn plant(&self) -> Plant {
         let everything = 2 * self.stepper.grid().count() + self.agents * self.swarm.dimensions();
         let (features, action_width) = (self.swarm.features(), self.swarm.action_width());
         Plant { features, action_width, agents: self.agents, everything }
     }
 
-    /// Time between two decisions.
+    /// Returns the time between two decisions.
     pub fn tick_time(&self) -> f64 {
         self.stepper.dt() as f64
     }
 }
 
-/// Which settings to start from.
+/// A set of default settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Preset {
-    /// Our own recipe.
+    /// Settings of the shipped policies.
     Tuned,
-    /// The setting of the paper as the specification fixes it.
+    /// Settings of the paper.
     Paper,
 }
 
-/// What a user should know of a problem before reading its settings, a sentence or two each.
+/// A short description of a problem, a sentence or two per field.
 #[derive(Clone, Copy, Debug)]
 pub struct Explanation {
-    /// The equation, where it holds, and its boundary conditions.
+    /// The equation, its domain and its boundary conditions.
     pub equation: &'static str,
-    /// What each agent sees.
+    /// Observation of each agent.
     pub sees: &'static str,
-    /// What it does.
+    /// Action of each agent.
     pub acts: &'static str,
-    /// How an episode is scored.
+    /// Score of an episode.
     pub score: &'static str,
 }
 
-/// A coefficient of the equation and the values that studies give it.
+/// A coefficient of the equation and the values that studies assign to it.
 #[derive(Clone, Copy, Debug)]
+#[doc(hidden)]
 pub struct Sweep {
-    /// Its key among the settings.
+    /// Its settings key.
     pub key: &'static str,
-    /// What it is called in formulas.
+    /// Its symbol in formulas.
     pub symbol: &'static str,
-    /// The key of what agents believe it to be, if they know of it at all: studies leave them in their belief.
+    /// Settings key of the agents' own estimate of the coefficient, if they use one; studies keep it at the nominal
+    /// value.
     pub believed: Option<&'static str>,
     /// The values.
     pub values: &'static [f64],
@@ -75,23 +85,25 @@ pub struct Sweep {
 
 /// A published curve of errors against the number of agents.
 #[derive(Clone, Copy, Debug)]
+#[doc(hidden)]
 pub struct Published {
-    /// The number of agents that the policy was trained with.
+    /// Number of agents that the policy was trained with.
     pub trained: usize,
-    /// Numbers of agents, each with the error in percent of that with the trained number.
+    /// Numbers of agents, each with its error in percent of the error with the trained number.
     pub percent: &'static [(usize, f64)],
 }
 
-/// What studies vary in a problem, besides what every problem has.
+/// Problem-specific parameters that studies vary.
 #[derive(Clone, Copy, Debug)]
+#[doc(hidden)]
 pub struct Sweeps {
-    /// How large the field is, roughly: noise is measured by it.
+    /// Typical magnitude of the field, the unit of noise in studies.
     pub size: f64,
     /// Coefficients of the equation.
     pub physics: &'static [Sweep],
-    /// Nodes along an axis, each with the settings that make such a grid.
+    /// Grid resolutions: nodes along an axis, each with the settings that produce such a grid.
     pub resolution: &'static [(usize, &'static [&'static str])],
-    /// Whether a field that is zero everywhere is where the problem can rest, so that its stability there can be asked for.
+    /// True if the zero field is an equilibrium of the problem, so that the linear stability analysis applies.
     pub certified: bool,
     /// The paper's errors with other numbers of agents.
     pub published: Option<Published>,
@@ -103,51 +115,57 @@ impl Default for Sweeps {
     }
 }
 
-/// A problem as a file: its settings (the sections of a configuration), presets, checks and builder.
+/// A problem defined by its settings (the sections of a configuration), presets, checks and a builder.
 ///
-/// One line makes it known to everything else: [`Registry::problem`](crate::Registry::problem).
+/// [`Registry::problem`](crate::Registry::problem) registers it; [`settings!`](crate::settings!) declares the struct.
 pub trait Definition: Settings {
-    /// Its name on the command line and in files.
+    /// Name on the command line and in files.
     const NAME: &'static str;
 
-    /// One line about it.
+    /// One-line description.
     const ABOUT: &'static str;
 
-    /// What is controlled, seen, done and scored.
+    /// Equation, observation, action and score.
     const EXPLANATION: Explanation;
 
-    /// Settings to start from, and how to train with them.
+    /// Returns default settings and a training recipe for them.
     fn preset(preset: Preset) -> (Self, Recipe);
 
-    /// What studies vary in it.
+    /// Returns the problem-specific parameters that studies vary.
+    #[doc(hidden)]
     fn sweeps() -> Sweeps {
         Sweeps::default()
     }
 
-    /// Refuses combinations of settings that make no sense; each by itself has been checked already.
+    /// Rejects inconsistent combinations of settings; the range of each setting has already been checked.
     fn check(&self) -> Result<(), Error> {
         Ok(())
     }
 
-    /// Bytes that building and one instance take at the least, before anything is allocated. Grids and tables of the size of a few fields need
-    /// not be counted.
+    /// Estimates the memory, in bytes, of the problem and one instance, before anything is allocated. Tables of the
+    /// size of a few fields may be omitted.
+    #[doc(hidden)]
     fn bytes(&self) -> f64 {
         0.0
     }
 
-    /// Puts the problem together.
+    /// Builds the problem.
     fn build(&self) -> Problem;
 
-    /// Makes what takes long to prepare, like free runs of a chaotic equation, short: good enough to check a problem with.
+    /// Shortens expensive preparations, such as uncontrolled runs of a chaotic equation, for quick checks.
+    #[doc(hidden)]
     fn shrink(&mut self) {}
 
-    /// Another number of agents and `nodes` nodes along each axis, such that an agent costs what it did; false where that is not offered.
+    /// Changes the number of agents and of nodes along each axis at constant cost per agent. Returns false if
+    /// unsupported.
+    #[doc(hidden)]
     fn resize(&mut self, _agents: usize, _nodes: usize) -> bool {
         false
     }
 
-    /// A domain so many times as long along each axis, with as many nodes and agents per area as before and nothing else changed: a policy that
-    /// was trained on the old one meets the same around each agent. False where that is not offered.
+    /// Enlarges the domain by a factor along each axis at constant density of nodes and agents, so that each agent's
+    /// surroundings stay as in training. Returns false if unsupported.
+    #[doc(hidden)]
     fn enlarge(&mut self, _times: usize) -> bool {
         false
     }

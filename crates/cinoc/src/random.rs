@@ -1,53 +1,56 @@
-//! Random numbers by counter: each draw has an address (seed, stream, index), so resuming needs no state and streams never overlap.
+//! Counter-based random numbers: each draw has an address (seed, stream, index), so resuming needs no state and streams
+//! never overlap.
 
 use rand::{Rng as _, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal, Uniform};
 
-/// What random numbers are for. Training, validation and test instances come from different streams, so they never coincide.
+/// Purpose of random numbers. Training, validation and test instances come from different streams, so they never
+/// coincide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stream {
     /// Initial weights.
     Init = 1,
     /// Training instances.
     Train = 2,
-    /// Instances that choose the best checkpoint.
+    /// Validation instances, which select the best checkpoint.
     Validate = 3,
-    /// Held-out instances that scores are reported on.
+    /// Test instances, on which scores are reported.
     Test = 4,
-    /// Which agents fail.
+    /// Selection of failing agents.
     Failure = 5,
     /// States on the attractor of a chaotic equation.
     Attractor = 6,
-    /// Noise of policies that declare some.
+    /// Noise inputs of policies.
     Noise = 8,
     /// Resamples of bootstrap intervals.
     Bootstrap = 9,
-    /// How many agents a shard of training instances has.
+    /// Number of agents of a training shard.
     Cardinality = 10,
-    /// Where searches for the best actions begin.
+    /// Initial guesses of optimal-control searches.
     Search = 11,
-    /// Noise of sensors.
+    /// Sensor noise.
     Sensor = 12,
-    /// Noise of actuators.
+    /// Actuator noise.
     Actuator = 13,
-    /// Random places of agents.
+    /// Random initial positions of agents.
     Places = 14,
 }
 
-/// What instances are for: training may draw them differently, scores never do, and no two uses share one.
+/// A split of the instances. Training may sample them differently; no two splits share an instance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Use {
-    /// To learn from.
+pub enum Split {
+    /// Instances for training.
     Training,
-    /// To choose the best parameters by.
+    /// Instances for selecting parameters.
     Validation,
-    /// To be scored on.
+    /// Instances for reported scores.
     Test,
 }
 
-impl Use {
-    /// What the instances of a stream are for.
+impl Split {
+    /// Returns the split that a stream belongs to.
+    #[doc(hidden)]
     pub fn of(stream: Stream) -> Self {
         match stream {
             Stream::Train => Self::Training,
@@ -57,7 +60,7 @@ impl Use {
     }
 }
 
-/// The key of an address.
+/// Returns the key of the generator at an address.
 fn key(seed: u64, stream: Stream, index: u64) -> [u8; 32] {
     let mut key = [0u8; 32];
     key[..8].copy_from_slice(&seed.to_le_bytes());
@@ -66,39 +69,44 @@ fn key(seed: u64, stream: Stream, index: u64) -> [u8; 32] {
     key
 }
 
-/// A generator for one address.
+/// A random number generator at one address.
 pub struct Rng {
     generator: ChaCha8Rng,
     /// Seed of the address.
+    #[doc(hidden)]
     pub seed: u64,
-    /// Number of the draw.
+    /// Index of the draw.
+    #[doc(hidden)]
     pub index: u64,
 }
 
 impl Rng {
-    /// The generator of draw `index` of a stream.
+    /// Creates the generator of draw `index` of a stream.
     pub fn new(seed: u64, stream: Stream, index: u64) -> Self {
         Self { generator: ChaCha8Rng::from_seed(key(seed, stream, index)), seed, index }
     }
 
-    /// A seed for whatever else is random in draw `index` of a stream; no other draw shares it, nor anything with what is drawn there.
+    /// Returns a seed for further random numbers of draw `index` of a stream, independent of the draw itself and of all
+    /// other draws.
+    #[doc(hidden)]
     pub fn seed(seed: u64, stream: Stream, index: u64) -> u64 {
         let mut key = key(seed, stream, index);
         key[24] = 1;
         ChaCha8Rng::from_seed(key).next_u64()
     }
 
-    /// A standard normal number.
+    /// Samples a standard normal number.
     pub fn normal(&mut self) -> f64 {
         StandardNormal.sample(&mut self.generator)
     }
 
-    /// Several of them.
+    /// Samples `count` standard normal numbers.
+    #[doc(hidden)]
     pub fn normals(&mut self, count: usize) -> Vec<f64> {
         (0..count).map(|_| self.normal()).collect()
     }
 
-    /// A number between two bounds.
+    /// Samples a uniform number between two bounds.
     ///
     /// # Panics
     /// Unless `low ≤ high`, both finite.
@@ -109,7 +117,8 @@ impl Rng {
         Uniform::new(low, high).expect("two finite bounds").sample(&mut self.generator)
     }
 
-    /// `count` different numbers below `bound`, in random order.
+    /// Samples `count` different integers below `bound`, in random order.
+    #[doc(hidden)]
     pub fn choose(&mut self, count: usize, bound: usize) -> Vec<usize> {
         let mut all: Vec<usize> = (0..bound).collect();
         for i in 0..count.min(bound) {

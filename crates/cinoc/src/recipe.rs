@@ -1,11 +1,11 @@
-//! How a policy is trained, and which: what a problem's preset proposes.
+//! Training recipes: a kind of policy with its settings, and the settings of its training.
 
 use crate::policy::PolicyDefinition;
 use crate::{settings, words};
 use toml::{Table, Value};
 
 words! {
-    /// How the learning rate goes.
+    /// Schedule of the learning rate.
     pub enum Schedule {
         /// `rate · 0.5^(step/half_life)`
         Exp = "exp",
@@ -15,29 +15,30 @@ words! {
 }
 
 settings! {
-    /// How a policy is trained.
+    /// Settings of training.
     pub struct Train {
         /// Instances per update.
         batch: usize = 1..=65_536,
-        /// Updates in all.
+        /// Total number of updates.
         updates: usize = 0..=100_000_000,
-        /// Ticks of a training episode; 0 takes the problem's.
+        /// Ticks of a training episode; 0: those of the problem.
         ticks: usize = 0..=1_000_000,
-        /// How the learning rate goes.
+        /// Schedule of the learning rate.
         schedule: Schedule = (),
-        /// Highest learning rate.
+        /// Peak learning rate.
         rate: f64 = 1e-12..=10.0,
-        /// First learning rate of a warm-up.
+        /// Learning rate at the start of the warm-up.
         rate_start: f64 = 0.0..=10.0,
-        /// Last learning rate of a cosine.
+        /// Learning rate at the end of the cosine.
         rate_end: f64 = 0.0..=10.0,
-        /// Updates of warm-up.
+        /// Number of warm-up updates.
         warmup: usize = 0..=100_000_000,
-        /// Updates in which the exponential schedule halves the rate.
+        /// Half-life of the exponential schedule, in updates.
         half_life: f64 = 1e-3..=1e9,
-        /// Largest norm of the gradient; a longer one is scaled down to it.
+        /// Gradient clipping: largest norm of the gradient.
         clip: f64 = 1e-9..=1e9,
-        /// Exponential moving average of the parameters (EMA): weight of the past. The mean is what is validated and kept; 0 keeps the parameters themselves.
+        /// Decay of the exponential moving average of the parameters (EMA), which is validated and saved; 0: no
+        /// averaging.
         average: f64 = 0.0..=0.999999,
         /// Updates between two validations.
         validate_every: usize = 1..=100_000_000,
@@ -45,57 +46,62 @@ settings! {
         validate_instances: usize = 1..=65_536,
         /// Updates between two checkpoints.
         checkpoint_every: usize = 1..=100_000_000,
-        /// Every second instance is the one before it with the sign of both fields changed: less noise where the equation does not care about the sign.
+        /// Every second instance is the previous one with the sign of both fields flipped, for sign-symmetric
+        /// equations.
         mirror: bool = (),
-        /// Numbers of agents to train with, one drawn for each shard; a number that stands there twice is drawn twice as often. Empty: the problem's own.
+        /// Numbers of agents to train with, one sampled per shard (repeat one to weight it). Empty: that of the
+        /// problem.
         #[absent = Vec::new()]
         agents: Vec<usize> = (0..=64, 1..=10_000),
-        /// Ticks that a decision holds for in training; in use every tick has its own. Halves the cost of an episode where it is 2.
+        /// Action repeat in training: ticks per decision (1 in use). 2 halves the cost of an episode.
         #[absent = 1]
         hold: usize = 1..=100,
-        /// Agents start up to this far from their regular place.
+        /// Largest random displacement of the initial positions.
         start_jitter: f64 = 0.0..=1e6,
-        /// Share of the instances whose agents start in a part of the domain, not all over it.
+        /// Fraction of instances whose agents start clustered in a part of the domain.
         #[absent = 0.0]
         clustered: f64 = 0.0..=1.0,
-        /// Share of the instances whose agents start anywhere, independently.
+        /// Fraction of instances whose agents start at independent uniform positions.
         #[absent = 0.0]
         scattered: f64 = 0.0..=1.0,
-        /// Share of the instances in which agents die, all at one moment of the episode.
+        /// Fraction of instances in which agents fail, all at the same random tick.
         #[absent = 0.0]
         deaths: f64 = 0.0..=1.0,
-        /// Share of those in which neighbours die, two to four in ten; in the others each agent dies with a chance of 0.3.
+        /// Fraction of those in which 20 to 45 % of the agents, all neighbours, fail; else each fails with probability
+        /// 0.3.
         #[absent = 0.0]
         blocks: f64 = 0.0..=1.0,
-        /// Chance of each agent to be dead in a training instance.
+        /// Probability that an agent is inactive for a whole training instance.
         dropout: f64 = 0.0..=1.0,
-        /// The strength of all pushes of an instance is drawn between these two factors, evenly in the logarithm.
+        /// Range of the actuator strength of an instance, a factor sampled log-uniformly.
         strength: [f64; 2] = 1e-3..=1e3,
-        /// Share of the instances whose strength is drawn; the others have 1.
+        /// Fraction of instances whose strength is sampled; it is 1 in the others.
         strength_share: f64 = 0.0..=1.0,
-        /// The strength of each agent differs from that by up to this much in the logarithm.
+        /// Variation of the strength between agents: half-width of a uniform distribution in the logarithm.
         #[absent = 0.0]
         strength_each: f64 = 0.0..=10.0,
-        /// With more agents than the problem has, pushes are up to this many times stronger: what even more agents would do.
+        /// Largest additional factor on pushes with more agents than the problem has; it imitates even larger swarms.
         #[absent = 1.0]
         strength_many: f64 = 1.0..=1e3,
-        /// Numbers of agents to validate with; the geometric mean of the scores counts. Empty: the problem's own.
+        /// Numbers of agents to validate with; scores are combined by their geometric mean. Empty: that of the problem.
         #[absent = Vec::new()]
         validate_agents: Vec<usize> = (0..=16, 1..=10_000),
-        /// Share of the problem's own agents that die halfway in one more validation; 0: there is none.
+        /// Fraction of the agents that fail halfway in one additional validation; 0: none.
         #[absent = 0.0]
         validate_fail: f64 = 0.0..=1.0,
-        /// Instances worked on together by one thread. Changes the rounding, not the mathematics; the number of threads changes neither.
+        /// Instances per shard, the unit of work of a thread. It affects rounding only; the number of threads affects
+        /// nothing.
         shard: usize = 1..=65_536,
-        /// Ticks recorded as one piece of the backward pass.
+        /// Ticks per recorded segment of the backward pass.
         segment: usize = 1..=1_000_000,
-        /// Keep all intermediate values if they fit into this many megabytes; else keep only what cannot be computed again (rematerialise); else compute each segment twice. The gradient is the same.
+        /// Megabytes for intermediate values; beyond, cheap ones, then whole segments, are recomputed. The gradient is
+        /// the same.
         memory_mb: usize = 1..=1_000_000,
     }
 }
 
 impl Default for Train {
-    /// The paper's: Adam at 1e-3, halved every 2000 updates.
+    /// The paper's settings: Adam at 1e-3, halved every 2000 updates.
     fn default() -> Self {
         Self {
             batch: 32,
@@ -134,7 +140,7 @@ impl Default for Train {
     }
 }
 
-/// A policy with its settings, and how it is trained.
+/// A kind of policy with its settings, and the settings of its training.
 #[derive(Clone, Debug)]
 pub struct Recipe {
     /// The section `policy`: `kind` and the settings of that kind.
@@ -144,13 +150,13 @@ pub struct Recipe {
 }
 
 impl Recipe {
-    /// A recipe for a kind of policy.
+    /// Creates a recipe for a policy.
     pub fn new<P: PolicyDefinition>(policy: P, train: Train) -> Self {
         Self { policy: section(&policy), train }
     }
 }
 
-/// The section `policy` of a kind with these settings.
+/// Returns the section `policy` for these settings.
 pub(crate) fn section<P: PolicyDefinition>(policy: &P) -> Table {
     let mut table = Table::from_iter([("kind".to_owned(), Value::String(P::NAME.into()))]);
     table.extend(Table::try_from(policy).expect("settings are plain data"));

@@ -1,27 +1,35 @@
-//! The problems and policies a program knows.
+//! Problems and policies by name, and their settings.
 
 use crate::error::shortened;
 use crate::policy::{Centralised, DeepONet, Policy, PolicyDefinition, Recurrent, Uncontrolled};
 use crate::problem::{Definition, Explanation, Preset, Problem, Sweeps};
 use crate::problems::{Density2d, Fkpp1d, Heat1d, Heat2d, Heat2dObstacles, Ks1d, Ks2d, Turbulence2d};
 use crate::recipe::{Train, section};
-use crate::settings::{Config, Kind, Overlay, Rule, Setting, Settings, distance, fill};
-use crate::{Error, memory};
+use crate::settings::{Config, Kind, Overlay, Rule, Setting, Settings, fill, invalid, nearest};
+use crate::{Error, budget, disk};
+use std::path::Path;
+use std::str::FromStr;
 use std::sync::Arc;
 use toml::{Table, Value};
 
-/// Problems and policies by name. Those of another crate are added in one line each:
+/// Problems and policies by name.
 ///
-/// ```ignore
-/// cinoc_cli::run(Registry::builtin().problem::<MyProblem>().policy::<MyPolicy>())
 /// ```
+/// use cinoc::Registry;
+///
+/// let registry = Registry::builtin();
+/// assert!(registry.problems().any(|name| name == "heat1d"));
+/// assert_eq!(Registry::empty().problems().count(), 0);
+/// ```
+///
+/// Another crate adds its own in one line each: `Registry::builtin().problem::<MyProblem>().policy::<MyPolicy>()`.
 #[derive(Clone)]
 pub struct Registry {
     problems: Vec<ProblemEntry>,
     policies: Vec<PolicyEntry>,
 }
 
-/// A definition without its type.
+/// A type-erased problem definition.
 #[derive(Clone, Copy)]
 struct ProblemEntry {
     name: &'static str,
@@ -46,31 +54,34 @@ struct PolicyEntry {
     build: fn(&Table, &Problem) -> Built<dyn Policy>,
 }
 
-/// What a builder gives.
+/// Result of a builder.
 type Built<T> = Result<Box<T>, Error>;
 
-/// Everything that a configuration describes.
+/// Objects built from a configuration.
+#[doc(hidden)]
 pub struct Parts {
-    /// What is controlled.
+    /// The problem.
     pub problem: Arc<Problem>,
-    /// What decides.
+    /// Its policy.
     pub policy: Box<dyn Policy>,
-    /// How it is trained.
+    /// Training settings.
     pub train: Train,
 }
 
 impl Parts {
-    /// The same with episodes of another length.
+    /// Sets the number of ticks of an episode.
+    #[doc(hidden)]
     pub fn with_ticks(mut self, ticks: usize) -> Self {
-        let problem = Arc::get_mut(&mut self.problem).expect("nobody shares it yet");
+        let problem = Arc::get_mut(&mut self.problem).expect("the problem is not shared yet");
         (problem.ticks, self.train.ticks) = (ticks, 0);
         self
     }
 
-    /// The same trained with another number of agents, and with no other.
+    /// Sets the number of agents, the same in all training instances.
+    #[doc(hidden)]
     pub fn with_agents(mut self, agents: usize) -> Self {
         self.train.agents.clear();
-        Arc::get_mut(&mut self.problem).expect("nobody shares it yet").agents = agents;
+        Arc::get_mut(&mut self.problem).expect("the problem is not shared yet").agents = agents;
         self
     }
 }
@@ -90,12 +101,12 @@ fn plain<T: Settings>(settings: &T) -> Table {
 }
 
 impl Registry {
-    /// Knows nothing.
+    /// Creates an empty registry.
     pub fn empty() -> Self {
         Self { problems: Vec::new(), policies: Vec::new() }
     }
 
-    /// Knows what comes with this crate.
+    /// Creates a registry of the problems and policies of this crate.
     pub fn builtin() -> Self {
         Self::empty()
             .problem::<Heat1d>()
@@ -112,7 +123,7 @@ impl Registry {
             .policy::<Uncontrolled>()
     }
 
-    /// Knows one problem more; one of the same name is replaced.
+    /// Registers a problem, replacing one of the same name.
     pub fn problem<D: Definition>(mut self) -> Self {
         self.problems.retain(|entry| entry.name != D::NAME);
         self.problems.push(ProblemEntry {
@@ -129,7 +140,7 @@ impl Registry {
             build: |tree| {
                 let settings = typed::<D>(tree);
                 settings.check()?;
-                memory::afford("these settings", settings.bytes())?;
+                budget::check("these settings", settings.bytes())?;
                 Ok(settings.build())
             },
             shrink: |tree| {
@@ -153,7 +164,7 @@ impl Registry {
         self
     }
 
-    /// Knows one policy more; one of the same name is replaced.
+    /// Registers a policy, replacing one of the same name.
     pub fn policy<P: PolicyDefinition>(mut self) -> Self {
         self.policies.retain(|entry| entry.name != P::NAME);
         self.policies.push(PolicyEntry {
@@ -166,37 +177,38 @@ impl Registry {
         self
     }
 
-    /// Names of the problems.
+    /// Returns the names of the problems.
     pub fn problems(&self) -> impl Iterator<Item = &'static str> {
         self.problems.iter().map(|entry| entry.name)
     }
 
-    /// Names of the policies, each with a line about it.
+    /// Returns the names of the policies, each with a one-line description.
     pub fn policies(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
         self.policies.iter().map(|entry| (entry.name, entry.about))
     }
 
-    /// One line about a problem.
+    /// Returns the one-line description of a problem.
+    #[doc(hidden)]
     pub fn about(&self, problem: &str) -> Result<&'static str, Error> {
         Ok(self.entry(problem)?.about)
     }
 
-    /// What is controlled, seen, done and scored.
+    /// Returns the equation, observations, actions and score of a problem, in words.
+    #[doc(hidden)]
     pub fn explanation(&self, problem: &str) -> Result<Explanation, Error> {
         Ok(self.entry(problem)?.explanation)
     }
 
-    /// What studies vary in a problem.
+    /// Returns the settings that studies vary in a problem.
+    #[doc(hidden)]
     pub fn sweeps(&self, problem: &str) -> Result<Sweeps, Error> {
         Ok((self.entry(problem)?.sweeps)())
     }
 
     fn entry(&self, name: &str) -> Result<&ProblemEntry, Error> {
         self.problems.iter().find(|entry| entry.name == name).ok_or_else(|| {
-            let nearest = self.problems().min_by_key(|known| distance(name, known)).filter(|known| distance(name, known) <= 2);
-            let all = || self.problems().collect::<Vec<_>>().join(", ");
-            let known = nearest.map_or_else(all, |known| format!("{known} (did you mean that?)"));
-            Error::UnknownProblem { name: shortened(name), known }
+            let known = self.problems().map(str::to_owned).collect();
+            Error::UnknownProblem { name: shortened(name), nearest: nearest(name, self.problems()), known }
         })
     }
 
@@ -207,24 +219,72 @@ impl Registry {
         })
     }
 
-    /// Every key of a problem with this kind of policy.
+    /// Returns every key of a problem with this kind of policy.
+    #[doc(hidden)]
     fn table(&self, problem: &ProblemEntry, policy: &PolicyEntry) -> Vec<Setting> {
         let kinds = self.policies().collect();
         let own = |key, about: &str, rule| Setting { key, about: about.into(), rule, absent: None };
-        let mut inner = vec![own("kind", "Which kind of policy.", Rule::Word(kinds))];
+        let mut inner = vec![own("kind", "Kind of the policy.", Rule::Word(kinds))];
         inner.extend((policy.table)());
         let mut table = (problem.table)();
         table.push(own(POLICY, policy.about, Rule::Section(inner)));
-        table.push(own(TRAIN, "How it is trained.", <Train as Kind>::rule(())));
+        table.push(own(TRAIN, "Training.", <Train as Kind>::rule(())));
         table
     }
 
-    /// Every key of a configuration, with its explanation and the values it may take.
+    /// Returns every key of a configuration, with its documentation and allowed values.
+    #[doc(hidden)]
     pub fn settings(&self, config: &Config) -> Result<Vec<Setting>, Error> {
         Ok(self.table(self.entry(config.problem())?, self.policy_entry(kind(config.tree()))?))
     }
 
-    /// The settings of a problem with changes.
+    /// Opens the settings of a problem, given by name or by a TOML file that names one, with changes.
+    ///
+    /// A name that ends in `.toml` is a file: a line `problem = "..."`, optionally `preset = "paper"`, and any settings
+    /// to change. `changes` take precedence over the file. Endless files are refused.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), cinoc::Error> {
+    /// use cinoc::{Registry, problem::Preset, settings::Overlay};
+    ///
+    /// let changes = Overlay::from_pairs(["train.updates=5"])?;
+    /// let config = Registry::builtin().open("heat1d", Preset::Tuned, &changes)?;
+    /// assert_eq!(config.get("train.updates").and_then(|value| value.as_integer()), Some(5));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn open(&self, name_or_path: impl AsRef<Path>, preset: Preset, changes: &Overlay) -> Result<Config, Error> {
+        let path = name_or_path.as_ref();
+        if Self::is_file(path) {
+            return self.open_text(&disk::read_text(path)?, &path.to_string_lossy(), preset, changes);
+        }
+        self.config(&path.to_string_lossy(), preset, changes)
+    }
+
+    /// Opens settings from the text of a file as [`Registry::open`] does; `place` names it in errors.
+    #[doc(hidden)]
+    pub fn open_text(&self, text: &str, place: &str, preset: Preset, changes: &Overlay) -> Result<Config, Error> {
+        let mut all = Overlay::from_toml(text, place)?;
+        let Some(Value::String(name)) = all.take("problem") else {
+            let example = self.problems().next().unwrap_or_default();
+            return Err(invalid(place, &format!("it names no problem, as a line like `problem = {example:?}` does")));
+        };
+        let preset = match all.take("preset") {
+            Some(Value::String(word)) => word.parse()?,
+            Some(other) => return Err(bad_preset(&other.to_string())),
+            None => preset,
+        };
+        all.extend(changes);
+        self.config(&name, preset, &all)
+    }
+
+    /// Returns true if [`Registry::open`] reads a file of that name.
+    #[doc(hidden)]
+    pub fn is_file(name_or_path: impl AsRef<Path>) -> bool {
+        name_or_path.as_ref().extension().is_some_and(|ending| ending.eq_ignore_ascii_case("toml"))
+    }
+
+    /// Returns the settings of a problem with changes.
     pub fn config(&self, name: &str, preset: Preset, changes: &Overlay) -> Result<Config, Error> {
         let entry = self.entry(name)?;
         let (mut tree, policy, train) = (entry.preset)(preset);
@@ -233,13 +293,14 @@ impl Registry {
         self.changed(entry, tree, changes.clone())
     }
 
-    /// A configuration with changes.
+    /// Returns a configuration with changes.
+    #[doc(hidden)]
     pub fn change(&self, config: &Config, changes: &Overlay) -> Result<Config, Error> {
         self.changed(self.entry(config.problem())?, config.tree().clone(), changes.clone())
     }
 
     fn changed(&self, entry: &ProblemEntry, mut tree: Table, mut changes: Overlay) -> Result<Config, Error> {
-        // Another kind of policy brings settings of its own, which the other changes then change.
+        // Another kind of policy brings its own settings, to which the other changes are then applied.
         if let Some(asked) = changes.take("policy.kind") {
             let asked = self.policy_entry(&asked.as_str().map_or_else(|| asked.to_string(), str::to_owned))?;
             if asked.name != kind(&tree) {
@@ -254,6 +315,7 @@ impl Registry {
     }
 
     /// Reads a complete configuration as [`Config::to_toml`] wrote it; `place` names it in errors.
+    #[doc(hidden)]
     pub fn read(&self, text: &str, place: &str) -> Result<Config, Error> {
         let (name, mut tree) = Config::parse(text, place)?;
         let entry = self.entry(&name)?;
@@ -270,29 +332,33 @@ impl Registry {
     }
 
     /// Builds the policy of a configuration for its problem.
+    #[doc(hidden)]
     pub fn build_policy(&self, config: &Config, problem: &Problem) -> Built<dyn Policy> {
         let section = config.tree()[POLICY].as_table().expect("settings were checked");
         (self.policy_entry(kind(config.tree()))?.build)(section, problem)
     }
 
     /// Builds everything that a configuration describes.
+    #[doc(hidden)]
     pub fn parts(&self, config: &Config) -> Result<Parts, Error> {
         let problem = self.build(config)?;
         let policy = self.build_policy(config, &problem)?;
         Ok(Parts { problem: Arc::new(problem), policy, train: config.section(TRAIN) })
     }
 
-    /// The same configuration with what takes long to prepare made short: good enough to check a problem with.
+    /// Shortens what takes long to prepare, for quick checks of a problem.
+    #[doc(hidden)]
     pub fn shrink(&self, config: &Config) -> Result<Config, Error> {
         let (entry, mut tree) = (self.entry(config.problem())?, config.tree().clone());
         (entry.shrink)(&mut tree);
         self.changed(entry, tree, Overlay::default())
     }
 
-    /// The same configuration with another number of agents and another grid, such that an agent costs what it did.
+    /// Sets the number of agents and the nodes of the grid at equal cost per agent.
+    #[doc(hidden)]
     pub fn resize(&self, config: &Config, agents: usize, nodes: usize) -> Result<Config, Error> {
         let (entry, mut tree) = (self.entry(config.problem())?, config.tree().clone());
-        // Numbers that no file can hold are beyond every bound.
+        // Numbers too large for a file exceed every bound.
         let [agents, nodes] = [agents, nodes].map(|size| size.min(i64::MAX as usize));
         if !(entry.resize)(&mut tree, agents, nodes) {
             return Err(Error::bad("the problem", entry.name, "one that can be resized, like heat2d"));
@@ -300,10 +366,11 @@ impl Registry {
         self.changed(entry, tree, Overlay::default())
     }
 
-    /// The same configuration on a domain so many times as long along each axis, with as many nodes and agents per area.
+    /// Returns a domain `times` as long along each axis, with equal nodes and agents per area.
+    #[doc(hidden)]
     pub fn enlarge(&self, config: &Config, times: usize) -> Result<Config, Error> {
         let (entry, mut tree) = (self.entry(config.problem())?, config.tree().clone());
-        // Beyond any domain that could be computed, and small enough to be squared.
+        // Larger than any domain that could be computed, and small enough to be squared.
         if !(entry.enlarge)(&mut tree, times.min(1 << 20)) {
             return Err(Error::bad("the problem", entry.name, "one with domains of any size, like heat2d or ks2d"));
         }
@@ -311,7 +378,23 @@ impl Registry {
     }
 }
 
-/// Which kind of policy a tree asks for.
+impl FromStr for Preset {
+    type Err = Error;
+
+    fn from_str(word: &str) -> Result<Self, Error> {
+        match word {
+            "tuned" => Ok(Self::Tuned),
+            "paper" => Ok(Self::Paper),
+            _ => Err(bad_preset(&format!("{word:?}"))),
+        }
+    }
+}
+
+fn bad_preset(value: &str) -> Error {
+    Error::bad("preset", value, "\"tuned\" or \"paper\"")
+}
+
+/// Returns the kind of policy of a tree.
 fn kind(tree: &Table) -> &str {
     tree.get(POLICY).and_then(|policy| policy.get("kind")).and_then(Value::as_str).unwrap_or_default()
 }

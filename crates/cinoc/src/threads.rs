@@ -1,17 +1,19 @@
-//! Threads that share work without changing its result: who does what never decides in which order numbers are added. Where there are fewer
-//! instances than threads, the others help inside of operations.
+//! Threads that share work without changing its result: the order of summation does not depend on which thread does
+//! what. Where there are fewer instances than threads, the others help inside of operations.
 
 use crate::Error;
-use crate::ranks::{Alone, Ranks};
+use crate::ranks::{Ranks, SingleRank};
 use std::sync::Arc;
 #[cfg(feature = "threads")]
 use team::Team;
 
-/// The most threads that can be asked for.
+/// Maximum number of threads.
+#[doc(hidden)]
 pub const MOST: usize = 1024;
 
-/// A team of threads; one, where the feature `threads` is off. It may be one of several teams, each on a rank of its own: what is spread over
-/// ranks says so ([`Threads::ranks`]), and everything else stays with this team.
+/// A team of threads; a single one where the feature `threads` is off. It may be one of several teams, each on a
+/// separate rank: functions that distribute work over ranks say so ([`Threads::ranks`]), all others use this team
+/// alone.
 pub struct Threads {
     #[cfg(feature = "threads")]
     team: Option<Team>,
@@ -19,25 +21,25 @@ pub struct Threads {
 }
 
 impl Threads {
-    /// `count` threads; 0 takes as many as there are cores.
+    /// Starts `count` threads; 0 means one per core.
     pub fn new(count: usize) -> Result<Self, Error> {
         if count > MOST {
-            return Err(Error::bad("--threads", count.to_string(), format!("from 0 (all cores) to {MOST}")));
+            return Err(Error::bad("threads", count.to_string(), format!("from 0 (all cores) to {MOST}")));
         }
         if count == 1 {
-            return Ok(Self::one());
+            return Ok(Self::single());
         }
         #[cfg(feature = "threads")]
         {
-            let expected = |e| Error::bad("--threads", count.to_string(), format!("fewer: they cannot be started ({e})"));
+            let expected = |e| Error::bad("threads", count.to_string(), format!("fewer: they cannot be started ({e})"));
             Ok(Self { team: Some(Team::new(count).map_err(expected)?), ranks: None })
         }
         #[cfg(not(feature = "threads"))]
-        Ok(Self::one())
+        Ok(Self::single())
     }
 
-    /// No other thread than the caller's.
-    pub fn one() -> Self {
+    /// Uses only the calling thread.
+    pub fn single() -> Self {
         Self {
             #[cfg(feature = "threads")]
             team: None,
@@ -45,22 +47,25 @@ impl Threads {
         }
     }
 
-    /// These threads, as one of several such teams.
-    pub fn among(self, ranks: Arc<dyn Ranks>) -> Self {
+    /// Joins these threads to a job of several ranks.
+    #[doc(hidden)]
+    pub fn on_ranks(self, ranks: Arc<dyn Ranks>) -> Self {
         Self { ranks: Some(ranks), ..self }
     }
 
-    /// Another team like this one, on the same ranks.
-    pub fn again(&self) -> Result<Self, Error> {
+    /// Starts another team of equal size on the same ranks.
+    #[doc(hidden)]
+    pub fn try_clone(&self) -> Result<Self, Error> {
         Ok(Self { ranks: self.ranks.clone(), ..Self::new(self.count())? })
     }
 
-    /// The ranks that this team is one of.
+    /// Returns the ranks of the job.
+    #[doc(hidden)]
     pub fn ranks(&self) -> &dyn Ranks {
-        self.ranks.as_deref().unwrap_or(&Alone)
+        self.ranks.as_deref().unwrap_or(&SingleRank)
     }
 
-    /// How many there are.
+    /// Returns the number of threads.
     pub fn count(&self) -> usize {
         #[cfg(feature = "threads")]
         if let Some(team) = &self.team {
@@ -69,7 +74,8 @@ impl Threads {
         1
     }
 
-    /// Calls `f` for each item, each with its number.
+    /// Calls `f` for each item with its index.
+    #[doc(hidden)]
     pub fn for_each<T: Send>(&self, items: &mut [T], f: impl Fn(usize, &mut T) + Sync) {
         #[cfg(feature = "threads")]
         if let Some(team) = &self.team {
@@ -78,7 +84,8 @@ impl Threads {
         items.iter_mut().enumerate().for_each(|(i, item)| f(i, item));
     }
 
-    /// What `f` gives for each number below `count`, in their order.
+    /// Returns the results of `f` for each index below `count`, in order.
+    #[doc(hidden)]
     pub fn map<R: Send>(&self, count: usize, f: impl Fn(usize) -> R + Sync) -> Vec<R> {
         let mut found: Vec<Option<R>> = (0..count).map(|_| None).collect();
         self.for_each(&mut found, |i, found| *found = Some(f(i)));
@@ -86,6 +93,7 @@ impl Threads {
     }
 
     /// Calls `f` once on each thread that may have worked: those of the team and the caller's.
+    #[doc(hidden)]
     pub fn broadcast<R: Send>(&self, f: impl Fn() -> R + Sync) -> Vec<R> {
         #[cfg(feature = "threads")]
         if let Some(pool) = self.team.as_ref().and_then(Team::pool) {
@@ -97,11 +105,11 @@ impl Threads {
     }
 }
 
-/// A pool that survives a fork. The threads of a process are not those of its child, which would wait for them without end: the child makes a
-/// pool of its own when it first needs one.
+/// A thread pool that survives a fork. A child process does not have the threads of its parent and would wait for them
+/// forever: it starts a new pool when it first needs one.
 #[cfg(feature = "threads")]
 mod team {
-    use cinoc_tape::kernel::crew;
+    use cinoc_tape::kernel::parallel;
     use rayon::prelude::*;
     use rayon::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
     use std::sync::atomic::{AtomicUsize, Ordering};
@@ -109,14 +117,16 @@ mod team {
     use std::time::{Duration, Instant};
     use std::{process, thread};
 
-    /// How long a caller looks out for the last of the others before it sleeps: sleeping and waking take a large part of a short tick.
+    /// Time that a caller spins for the last of the others before it sleeps: sleeping and waking take a large part of a
+    /// short tick.
     const PATIENCE: Duration = Duration::from_micros(50);
 
-    /// The threads of a pool. Where there is enough to do the caller takes the place of one.
+    /// Threads of a pool. Where there is enough work the caller replaces one of them.
     pub struct Team {
         count: usize,
         first: Pool,
-        /// The pool of a child. Locked in children alone, and a child begins with one thread, so that no lock is held when it is made.
+        /// Pool of a child process. Locked only in children, and a child begins with one thread, so that the lock is
+        /// free at the fork.
         child: Mutex<Option<Pool>>,
     }
 
@@ -130,7 +140,8 @@ mod team {
             self.count
         }
 
-        /// Calls `f` for each item, each with its number, on whichever thread comes first. The caller works too: it need not wait for anybody to wake.
+        /// Calls `f` for each item with its index, on the next free thread. The caller works too, without waiting for
+        /// others to wake.
         pub fn share<T: Send>(&self, items: &mut [T], f: &(impl Fn(usize, &mut T) + Sync)) {
             let Some(pool) = self.pool() else {
                 return items.iter_mut().enumerate().for_each(|(i, item)| f(i, item));
@@ -154,16 +165,16 @@ mod team {
             });
         }
 
-        /// The same with fewer items than threads: those that have none help inside of its operations.
+        /// Calls `f` for fewer items than threads: idle threads help inside of operations.
         pub fn help<T: Send>(&self, items: &mut [T], f: &(impl Fn(usize, &mut T) + Sync)) {
             let Some(pool) = self.pool() else {
                 return items.iter_mut().enumerate().for_each(|(i, item)| f(i, item));
             };
             let help = |count: usize, work: &(dyn Fn(usize) + Sync)| (0..count).into_par_iter().for_each(work);
-            pool.install(|| items.par_iter_mut().enumerate().for_each(|(i, item)| crew::with(help, || f(i, item))));
+            pool.install(|| items.par_iter_mut().enumerate().for_each(|(i, item)| parallel::with_executor(help, || f(i, item))));
         }
 
-        /// The pool of this process; none where there is nobody but the caller, or where a child may start no threads.
+        /// Returns the pool of this process; none with a single thread, or where a child process may not start threads.
         pub fn pool(&self) -> Option<Arc<ThreadPool>> {
             if self.first.lives() {
                 return self.first.threads.clone();
@@ -197,7 +208,7 @@ mod team {
     }
 
     impl Drop for Pool {
-        /// What threads of another process held at the fork stays held: they cannot be asked to end.
+        /// Locks held by threads of another process at the fork stay locked: the threads are not joined.
         fn drop(&mut self) {
             if !self.lives() {
                 std::mem::forget(self.threads.take());

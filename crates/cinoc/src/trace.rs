@@ -1,10 +1,10 @@
-//! One episode as numbers, for drawing and for files.
+//! One recorded episode, for plots and files.
 
 use crate::env::Env;
-use crate::evaluate::{Request, decide};
-use crate::policy::{Idle, Policy};
+use crate::evaluate::{Request, check_policy};
+use crate::policy::{Policy, ZeroControl};
 use crate::threads::Threads;
-use crate::{Error, Problem, Real, memory};
+use crate::{Error, Problem, Real, budget};
 use cinoc_tape::Params;
 use std::sync::Arc;
 
@@ -17,21 +17,21 @@ pub struct Trace {
     pub xi: Vec<Vec<Real>>,
     /// Actions, `[agents, k]`; one fewer than fields.
     pub action: Vec<Vec<Real>>,
-    /// Who is alive.
+    /// Active agents, `[agents]`.
     pub alive: Vec<Vec<bool>>,
-    /// The field to be reached.
+    /// Target field.
     pub target: Vec<Real>,
-    /// Ticks at the beginning in which nobody acts.
+    /// Number of uncontrolled ticks at the beginning.
     pub before: usize,
-    /// The tick after which a number was no longer finite, counted from when control began.
+    /// Tick after which a value was not finite, counted from the start of control.
     pub diverged: Option<usize>,
-    /// The score of the task, infinite where it diverged.
+    /// Score, infinite if the episode diverged.
     pub score: f64,
 }
 
 impl Trace {
     fn watch(&mut self, env: &Env) {
-        if env.tick(0) > 0 {
+        if env.ticks_elapsed(0) > 0 {
             self.action.push(env.action(0).to_vec());
         }
         self.z.push(env.field(0).to_vec());
@@ -40,7 +40,7 @@ impl Trace {
     }
 }
 
-/// Rolls out one instance and keeps everything; the policy takes over after `before` ticks in which nobody acts.
+/// Records one instance; the policy takes over after `before` uncontrolled ticks.
 pub fn trace(
     problem: &Arc<Problem>,
     policy: &dyn Policy,
@@ -49,43 +49,43 @@ pub fn trace(
     instance: usize,
     before: usize,
 ) -> Result<Trace, Error> {
-    decide(policy, request.agents, 1)?;
+    check_policy(policy, request.agents, 1)?;
     keep(problem, request.agents, before)?;
-    let mut env = Env::new(problem.clone(), 1, request.agents, Threads::one())?;
+    let mut env = Env::new(problem.clone(), 1, request.agents, Threads::single())?;
     let mut beginning = request.beginning(problem, instance);
     let mut trace = Trace { target: beginning.target.clone(), before, ..Trace::default() };
-    let deaths = std::mem::take(&mut beginning.deaths);
+    let failures = std::mem::take(&mut beginning.failures);
     let mut left = before;
     while left > 0 {
         env.reset(&[true], &mut |_| beginning.clone());
         trace.watch(&env);
-        let nobody = Idle { action_width: problem.swarm.action_width() };
+        let zero = ZeroControl { action_width: problem.swarm.action_width() };
         let now = left.min(problem.ticks);
-        env.run(&nobody, &Params::default(), now, &mut |env| trace.watch(env));
-        if env.last().diverged[0] {
+        env.run(&zero, &Params::default(), now, &mut |env| trace.watch(env));
+        if env.last_step().diverged[0] {
             (trace.diverged, trace.score) = (Some(0), f64::INFINITY);
             return Ok(trace);
         }
-        (beginning.start, beginning.places) = (env.field(0).to_vec(), env.positions(0).to_vec());
-        // What follows begins with the moment that this ended with.
+        (beginning.start, beginning.positions) = (env.field(0).to_vec(), env.positions(0).to_vec());
+        // The next part begins with the state that this one ended with.
         trace.z.pop();
         trace.xi.pop();
         trace.alive.pop();
         left -= now;
     }
-    beginning.deaths = deaths;
+    beginning.failures = failures;
     env.reset(&[true], &mut |_| beginning.clone());
     trace.watch(&env);
     env.run(policy, params, problem.ticks, &mut |env| trace.watch(env));
-    trace.diverged = env.last().diverged[0].then(|| env.tick(0));
+    trace.diverged = env.last_step().diverged[0].then(|| env.ticks_elapsed(0));
     trace.score = if trace.diverged.is_some() { f64::INFINITY } else { env.measures(0)[0] };
     Ok(trace)
 }
 
-/// Refuses an episode that does not fit into memory, tick by tick.
+/// Rejects a recording that does not fit into memory.
 fn keep(problem: &Problem, agents: usize, before: usize) -> Result<(), Error> {
     let width = problem.swarm.dimensions() + problem.swarm.action_width() + 1;
     let moment = problem.stepper.grid().count() as f64 + agents as f64 * width as f64;
     let ticks = problem.ticks as f64 + before as f64;
-    memory::afford(&format!("a record of {ticks} ticks"), size_of::<Real>() as f64 * ticks * moment)
+    budget::check(&format!("a record of {ticks} ticks"), size_of::<Real>() as f64 * ticks * moment)
 }

@@ -1,10 +1,10 @@
-//! Loops over slices that several rooms share.
+//! Shared loops over slices.
 
 use crate::Real;
 
 // A loop over indices: inside a function compiled for one instruction set, iterator adapters are not always inlined.
 
-/// `to += factor·from`.
+/// Computes `to += factor·from`.
 #[inline(always)]
 pub fn add(to: &mut [Real], from: &[Real], factor: Real) {
     let to = &mut to[..from.len()];

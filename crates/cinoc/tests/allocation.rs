@@ -3,9 +3,9 @@
 mod common;
 
 use cinoc::env::Env;
-use cinoc::random::{Rng, Stream};
-use cinoc::rollout::{Beginning, Control, Loss, Wanted};
-use cinoc::threads::Threads;
+use cinoc::internal::random::{Rng, Stream};
+use cinoc::internal::threads::Threads;
+use cinoc::rollout::{Control, GradientTargets, InitialCondition, Loss};
 use common::{config, names, parts, rollout};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -17,19 +17,22 @@ thread_local! {
 }
 
 #[allow(unsafe_code)]
-// SAFETY: passes everything on to the system's allocator.
+// SAFETY: forwards everything to the system allocator.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         COUNT.with(|c| c.set(c.get() + 1));
+        // SAFETY: the caller upholds the contract of `GlobalAlloc`, which is forwarded.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: the caller upholds the contract of `GlobalAlloc`, which is forwarded.
         unsafe { System.dealloc(pointer, layout) }
     }
 
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         COUNT.with(|c| c.set(c.get() + 1));
+        // SAFETY: the caller upholds the contract of `GlobalAlloc`, which is forwarded.
         unsafe { System.realloc(pointer, layout, size) }
     }
 }
@@ -50,7 +53,8 @@ fn a_warm_tick_allocates_nothing() {
                 let mut rollout = rollout(problem, 3, 1, keep);
                 let mut update = || {
                     rollout.clear_gradient();
-                    let wanted = if matches!(control, Control::Policy(..)) { Wanted::PARAMS } else { Wanted::ALL };
+                    let wanted =
+                        if matches!(control, Control::Policy(..)) { GradientTargets::PARAMS } else { GradientTargets::ALL };
                     rollout.forward(problem, control, wanted, &mut |_| {}).backward(Loss::cost(1.0));
                 };
                 update();
@@ -68,15 +72,15 @@ fn a_warm_step_of_an_environment_allocates_nothing() {
     for name in names() {
         let problem = parts(&config(name, &["physics.ticks=20"])).problem;
         let agents = problem.agents;
-        let mut env = Env::new(problem.clone(), 3, agents, Threads::one()).unwrap();
-        env.reset(&[true; 3], &mut |i| Beginning::drawn(&problem, agents, 0, Stream::Train, i));
+        let mut env = Env::new(problem.clone(), 3, agents, Threads::single()).unwrap();
+        env.reset(&[true; 3], &mut |i| InitialCondition::drawn(&problem, agents, 0, Stream::Train, i));
         let features = env.features();
         let views = if features.shared { 3 } else { 3 * agents };
         let (mut view, mut position) = (vec![0.0; views * features.patch.count()], vec![0.0; 3 * agents * features.position]);
-        let actions = vec![0.01; env.actions()];
+        let actions = vec![0.01; env.action_len()];
         let mut count = || {
             let before = COUNT.with(Cell::get);
-            env.observe(&mut view, &mut position);
+            env.observe_split(&mut view, &mut position);
             assert!(env.step(&actions).cost.iter().all(|cost| cost.is_finite()));
             COUNT.with(Cell::get) - before
         };

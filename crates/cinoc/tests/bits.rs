@@ -1,12 +1,12 @@
-//! Threads and segments change nothing.
+//! Bits do not depend on the number of threads or segments.
 
 mod common;
 
-use cinoc::policy::{Context, Decision, Declared, Policy};
-use cinoc::random::{Rng, Stream};
-use cinoc::rollout::{Control, Loss, Wanted};
-use cinoc::sense::Observation;
-use cinoc::threads::Threads;
+use cinoc::internal::random::{Rng, Stream};
+use cinoc::internal::sense::Observation;
+use cinoc::internal::threads::Threads;
+use cinoc::policy::{Context, Decision, Policy, PolicyInputs};
+use cinoc::rollout::{Control, GradientTargets, Loss};
 use cinoc::train::Trainer;
 use cinoc::{Config, Real};
 use cinoc_tape::{Leaves, Params, Shape};
@@ -47,21 +47,22 @@ fn any_number_of_segments_gives_the_same_gradient() {
         let gradient = |segment: usize, keep: bool| {
             let mut rollout = rollout(&parts.problem, 4, segment, keep);
             let control = Control::Policy(&*parts.policy, &params);
-            let wanted = Wanted { start: true, ..Wanted::PARAMS };
+            let wanted = GradientTargets { start: true, ..GradientTargets::PARAMS };
             let found = rollout.forward(&parts.problem, control, wanted, &mut |_| {}).backward(Loss::cost(0.25));
-            let gradients = [found.params, found.start, found.places].map(<[Real]>::to_vec);
+            let gradients = [found.params, found.start, found.positions].map(<[Real]>::to_vec);
             (gradients, rollout.costs.clone())
         };
         let whole = gradient(12, true);
         assert!(whole.0[0].iter().any(|g| g.abs() > 1e-6));
         for (segment, keep) in [(1, true), (1, false), (2, false), (5, true), (5, false), (11, true), (40, false)] {
-            // To the bit: cotangents of a segment's start are handed on in the order in which one long tape would add them.
+            // Bit by bit: the cotangents of a segment's initial state are passed on in the order in which one long tape
+            // would add them.
             assert!(gradient(segment, keep) == whole, "{name}: segments of {segment}, kept {keep}");
         }
     }
 }
 
-/// A policy with a new constant in every tick, which if it looks at what agents see cannot be replayed.
+/// A policy with a new constant in every tick; one that reads its observation cannot be replayed.
 struct Peculiar {
     usual: Box<dyn Policy>,
     looks: bool,
@@ -76,13 +77,13 @@ impl Policy for Peculiar {
         self.usual.init(rng)
     }
 
-    fn declared(&self) -> Declared {
+    fn declared(&self) -> PolicyInputs {
         self.usual.declared()
     }
 
     fn act<'t>(&self, theta: &Leaves<'t>, seen: &Observation<'t>, context: &Context<'t>) -> Decision<'t> {
         assert!(!self.looks || seen.patch().value().iter().all(|x| x.is_finite()));
-        // The first weight once more: something that is loop-invariant and has a cotangent.
+        // The first weight again: a loop-invariant value with a cotangent.
         let weight = theta.get(0).reshape([theta.get(0).shape().count()]).columns(0, 1);
         let usual = self.usual.act(theta, seen, context);
         Decision { raw: usual.raw + weight * theta.tape().constant([1], &[0.5]), ..usual }
@@ -96,7 +97,7 @@ fn peculiar_policies_have_the_same_gradient_in_all_segments() {
     let params = policy(false).init(&mut Rng::new(1, Stream::Init, 0));
     let gradient = |looks: bool, segment: usize, keep: bool| {
         let (mut rollout, policy) = (rollout(&problem, 4, segment, keep), policy(looks));
-        let episode = rollout.forward(&problem, Control::Policy(&policy, &params), Wanted::PARAMS, &mut |_| {});
+        let episode = rollout.forward(&problem, Control::Policy(&policy, &params), GradientTargets::PARAMS, &mut |_| {});
         episode.backward(Loss::cost(0.25)).params.to_vec()
     };
     let whole = gradient(false, 12, true);

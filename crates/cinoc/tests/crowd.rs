@@ -1,17 +1,17 @@
-//! Agents that push less where they are many.
+//! Reduction of pushes in crowds.
 
 mod common;
 
 use cinoc::Real;
-use cinoc::limit::{Crowd, Saturate, SaturateLength};
+use cinoc::internal::limit::{Crowd, Saturate, SaturateLength};
 use cinoc_pde::Grid;
 use cinoc_tape::check::{assert_derivative, noise, pull_back};
-use cinoc_tape::{Memory, Shape, Tape};
+use cinoc_tape::{Arena, Shape, Tape};
 use common::problem;
 use std::sync::Arc;
 
 fn shared(share: &Arc<Crowd>, strength: &[Real], xi: &[Real]) -> Vec<Real> {
-    let (tape, agents) = (Tape::new(Memory::default(), &[]), strength.len());
+    let (tape, agents) = (Tape::new(Arena::default(), &[]), strength.len());
     let strength = tape.constant([1, agents], strength);
     tape.record(share, [strength, tape.constant([1, agents, xi.len() / agents], xi)]).value().to_vec()
 }
@@ -31,21 +31,22 @@ fn derivatives_of_shared_strengths() {
     assert_derivative(&[(&[1, 4, 2], &raw[..8]), (&[1, 4], &strength)], |v| v[0].tape().record(&saturate, [v[0], v[1]]));
 }
 
-/// Two at one place do half each; the dead do not count and stay dead; who is alone does all.
+/// Two coincident agents have half the strength each; failed agents do not count and stay failed; an isolated agent has
+/// full strength.
 #[test]
-fn many_share_what_one_would_do() {
+fn coincident_agents_share_one_strength() {
     let share = Arc::new(Crowd::new(&Grid::plane([8; 2], [1.0; 2], false), 0.1, 1.0));
     let xi = [0.2, 0.2, 0.2, 0.2, 0.2, 0.2, 0.8, 0.8];
     assert_eq!(shared(&share, &[1.0, 1.0, 0.0, 1.0], &xi), [0.5, 0.5, 0.0, 1.0]);
-    // Around a ring, the ends are one place.
+    // The ends of a ring are neighbours.
     let ring = Arc::new(Crowd::new(&Grid::periodic(16, 22.0), 1.0, 1.0));
-    let [a, b, alone] = shared(&ring, &[1.0; 3], &[0.25, 21.75, 11.0])[..] else { panic!("three strengths") };
-    assert!(a == b && a < 0.6 && alone == 1.0, "{a} {b} {alone}");
+    let [a, b, isolated] = shared(&ring, &[1.0; 3], &[0.25, 21.75, 11.0])[..] else { panic!("three strengths") };
+    assert!(a == b && a < 0.6 && isolated == 1.0, "{a} {b} {isolated}");
 }
 
-/// On a ring and on tori, large and small, the sums over neighbouring cells are those over all pairs.
+/// On a ring and on tori, large and small, the sums over neighbouring cells equal those over all pairs.
 #[test]
-fn crowds_on_tori_are_those_of_all_pairs() {
+fn crowding_on_tori_equals_that_of_all_pairs() {
     for (grid, sigma) in [
         (Grid::periodic(64, 22.0), 0.02),
         (Grid::torus([32, 32], [1.0, 1.0]), 0.02),
@@ -54,12 +55,12 @@ fn crowds_on_tori_are_those_of_all_pairs() {
         (Grid::torus([32, 32], [1.0, 1.0]), 0.5),
     ] {
         let (agents, d) = (1500, grid.dimensions());
-        // Dead ones among them, and some that went around.
+        // Some agents failed, and some are outside the domain.
         let strength: Vec<Real> = noise(agents, 1).iter().map(|x| if *x < -0.8 { 0.0 } else { 1.5 + x }).collect();
         let coordinates = noise(agents * d, 2).into_iter().enumerate();
         let xi: Vec<Real> = coordinates.map(|(i, x)| (0.5 + 0.7 * x) * grid.lengths[i % d]).collect();
-        let (alone, y_bar) = (1.2, noise(agents, 3));
-        let share = Arc::new(Crowd::new(&grid, sigma, alone));
+        let (threshold, y_bar) = (1.2, noise(agents, 3));
+        let share = Arc::new(Crowd::new(&grid, sigma, threshold));
         let point = vec![(Shape::new(&[1, agents]), strength.clone()), (Shape::new(&[1, agents, d]), xi.clone())];
         let (found, bars) = pull_back(&point, &|v| v[0].tape().record(&share, [v[0], v[1]]), Some(&y_bar));
         let apart = |i: usize, j: usize, c: usize| {
@@ -68,23 +69,23 @@ fn crowds_on_tori_are_those_of_all_pairs() {
         };
         let squared = 6.0 * sigma * sigma;
         let near = |i: usize, j: usize| (1.0 - (0..d).map(|c| apart(i, j, c).powi(2)).sum::<f64>() / squared).max(0.0);
-        let living: Vec<usize> = (0..agents).filter(|&j| strength[j] > 0.0).collect();
-        let crowds: Vec<f64> = (0..agents).map(|i| living.iter().map(|&j| near(i, j).powi(2)).sum()).collect();
-        let limit = if cfg!(feature = "f64") { 1e-10 } else { 2e-4 };
+        let active: Vec<usize> = (0..agents).filter(|&j| strength[j] > 0.0).collect();
+        let crowds: Vec<f64> = (0..agents).map(|i| active.iter().map(|&j| near(i, j).powi(2)).sum()).collect();
+        let limit = if cfg!(double) { 1e-10 } else { 2e-4 };
         for i in 0..agents {
-            let expected = strength[i] as f64 / (crowds[i] / alone).max(1.0);
+            let expected = strength[i] as f64 / (crowds[i] / threshold).max(1.0);
             assert!((found[i] as f64 - expected).abs() < limit, "{grid:?} agent {i}: {} not {expected}", found[i]);
         }
-        // Each agent's place matters to its own crowd and to those that it is in.
-        let crowd_bar = |i: usize| match crowds[i] > alone {
-            true => -y_bar[i] as f64 * strength[i] as f64 * alone / crowds[i].powi(2),
+        // An agent's position affects its own crowding and that of its neighbours.
+        let crowd_bar = |i: usize| match crowds[i] > threshold {
+            true => -y_bar[i] as f64 * strength[i] as f64 * threshold / crowds[i].powi(2),
             false => 0.0,
         };
-        let alive = |i: usize| if strength[i] > 0.0 { 1.0 } else { 0.0 };
+        let activity = |i: usize| if strength[i] > 0.0 { 1.0 } else { 0.0 };
         let mut plain = vec![0.0; agents * d];
         for (i, j) in (0..agents).flat_map(|i| (0..agents).map(move |j| (i, j))).filter(|&(i, j)| near(i, j) > 0.0) {
-            let felt = near(i, j) * (alive(j) * crowd_bar(i) + alive(i) * crowd_bar(j));
-            (0..d).for_each(|c| plain[i * d + c] -= 4.0 / squared * felt * apart(i, j, c));
+            let term = near(i, j) * (activity(j) * crowd_bar(i) + activity(i) * crowd_bar(j));
+            (0..d).for_each(|c| plain[i * d + c] -= 4.0 / squared * term * apart(i, j, c));
         }
         let size = plain.iter().fold(0.0, |most: f64, x| most.max(x.abs()));
         for (a, b) in bars[1].iter().zip(&plain) {
@@ -93,9 +94,9 @@ fn crowds_on_tori_are_those_of_all_pairs() {
     }
 }
 
-/// All pairs and cells of neighbours find the same crowds; sixteen times the agents push sixteen times less each.
+/// All pairs and neighbouring cells give the same crowding; the total strength is independent of the number of agents.
 #[test]
-fn large_swarms_push_as_small_ones() {
+fn total_strength_is_independent_of_the_number_of_agents() {
     let share = Arc::new(Crowd::new(&Grid::plane([32; 2], [1.0; 2], false), 0.15, 2.2));
     let mean = |agents: usize| {
         let xi = problem("heat2d", &["swarm.start_in_cells=true"]).swarm.start(agents);

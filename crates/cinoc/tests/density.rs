@@ -1,20 +1,20 @@
-//! The density problem: its fused operations against plain ones, its cost, its instances, its levels without control.
+//! The density problem: fused operations against plain ones, cost, instances, uncontrolled scores.
 
 mod common;
 
-use cinoc::actuate::Flow2d;
-use cinoc::limit::SaturateLength;
-use cinoc::policy::{Context, Idle};
-use cinoc::random::{Rng, Stream, Use};
-use cinoc::registry::Parts;
-use cinoc::sense::{Directions, ObserveField, Patch, Visible};
+use cinoc::internal::actuate::Flow2d;
+use cinoc::internal::limit::SaturateLength;
+use cinoc::internal::random::{Rng, Split, Stream};
+use cinoc::internal::registry::Parts;
+use cinoc::internal::sense::{Directions, ObserveField, Patch, Visible};
+use cinoc::internal::threads::Threads;
+use cinoc::policy::{Context, ZeroControl};
 use cinoc::task::MomentDistance;
-use cinoc::threads::Threads;
 use cinoc::{Real, evaluate};
 use cinoc_pde::Grid;
 use cinoc_pde::calculus::Moments;
 use cinoc_tape::check::{Point, assert_derivative, noise, pull_back};
-use cinoc_tape::{Memory, Shape, Tape};
+use cinoc_tape::{Arena, Shape, Tape};
 use common::{agree, config, parts, problem};
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ fn positions(agents: usize, seed: u64) -> Vec<Real> {
 
 #[test]
 fn flow_is_a_sum_of_gaussians() {
-    // Sizes that fill neither lanes nor rows of a block, an odd number of agents.
+    // Sizes that are not multiples of lanes or blocks, and an odd number of agents.
     let grid = plane(6, 19);
     for (agents, sigma) in [(1, 0.2), (3, 0.2), (4, 0.04)] {
         let flow = Arc::new(Flow2d::new(&grid, sigma, 0.3));
@@ -58,13 +58,13 @@ fn flow_is_a_sum_of_gaussians() {
 fn velocities_are_limited_in_length() {
     let saturate = Arc::new(SaturateLength::new(0.8));
     let raw = [0.3, -0.4, 3.0, 2.0, 0.9, -1.2, 5.0, 0.01];
-    let tape = Tape::new(Memory::default(), &[]);
+    let tape = Tape::new(Arena::default(), &[]);
     let strength = [1.0, 1.0, 0.0, 1.0];
     let v = tape.record(&saturate, [tape.constant([1, 4, 2], &raw), tape.constant([1, 4], &strength)]).value();
     assert!((v[0] as f64 - 0.8 * 0.3f64.tanh()).abs() < 1e-6);
     assert!((v[2].hypot(v[3]) - 0.8).abs() < 1e-6, "shortened to the limit");
     assert!((v[3] as f64 / v[2] as f64 - 2f64.tanh() / 3f64.tanh()).abs() < 1e-6, "its direction kept");
-    assert_eq!(&v[4..6], &[0.0, 0.0], "the dead do not blow");
+    assert_eq!(&v[4..6], &[0.0, 0.0], "failed agents produce no wind");
     assert_derivative(&[(&[1, 4, 2], &[0.3, -0.4, 1.3, 1.1, 0.9, -1.2, 2.0, 0.2])], |v| {
         v[0].tape().record(&saturate, [v[0], v[0].tape().constant([1, 4], &[1.0, 0.7, 0.0, 2.0])])
     });
@@ -75,7 +75,7 @@ fn views_and_directions() {
     let grid = plane(5, 7);
     let (field, moments) = (Arc::new(ObserveField::new(&grid, 2.0)), Arc::new(Moments::new(&grid)));
     let (z, target) = (noise(70, 1), noise(70, 2));
-    let tape = Tape::new(Memory::default(), &[]);
+    let tape = Tape::new(Arena::default(), &[]);
     let seen = tape.record(&field, [tape.constant([2, 5, 7], &z), tape.constant([2, 5, 7], &target)]);
     assert_eq!(seen.shape().sizes(), &[2, 105]);
     let seen = seen.value();
@@ -111,7 +111,7 @@ fn views_and_directions() {
 fn one_view_serves_all_agents() {
     let Parts { problem, policy, .. } = parts(&config("density2d", &["physics.nodes_x=6", "physics.nodes_y=8"]));
     let params = policy.init(&mut Rng::new(2, Stream::Init, 0));
-    let tape = Tape::new(Memory::default(), params.shared());
+    let tape = Tape::new(Arena::default(), params.shared());
     let theta = params.leaves(&tape, false);
     let density: Vec<Real> = noise(96, 1).iter().map(|z| 1.0 + z).collect();
     let (z, target) = (tape.constant([2, 6, 8], &density), tape.constant([2, 6, 8], &noise(96, 2)));
@@ -131,7 +131,7 @@ fn one_view_serves_all_agents() {
     let alone = act(1, &[0.2, 0.3, 0.4, 0.9]);
     let close = |a: &[Real], b: &[Real]| a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-6);
     assert!(close(&many[..2], &swapped[2..4]) && close(&many[2..4], &swapped[..2]), "agents are interchangeable");
-    assert!(close(&many[..2], &alone[..2]) && close(&many[4..6], &alone[2..]), "and do not know how many there are");
+    assert!(close(&many[..2], &alone[..2]) && close(&many[4..6], &alone[2..]), "and independent of their number");
 }
 
 #[test]
@@ -147,7 +147,7 @@ fn agents_start_on_a_lattice() {
 
 #[test]
 fn moments_know_the_way_where_pointwise_errors_do_not() {
-    // Two clouds that do not overlap: the derivative of a cost by a push of the first one towards the second.
+    // Two blobs that do not overlap: the derivative of a cost with respect to moving the first one towards the second.
     let grid = plane(32, 40);
     let blob = |x: f64, y: f64| -> Vec<Real> {
         let (xs, ys) = (grid.positions(0), grid.positions(1));
@@ -180,11 +180,11 @@ fn moments_know_the_way_where_pointwise_errors_do_not() {
     let (near, far) = (vec![(shape, push.clone())], vec![(shape, push.iter().map(|q| 0.5 * q).collect())]);
     let (w, w_slope) = by_push(&near, true);
     let (mse, mse_slope) = by_push(&near, false);
-    // Pushed along the diagonal, the centroid comes nearer by (0.5 + 0.65)/0.82 per unit; a little is lost as the blob spreads.
+    // Along the diagonal, the centroid approaches by (0.5 + 0.65)/0.82 per unit, minus a little as the blob spreads.
     let nearer = (0.5 + 0.65) / 0.5f64.hypot(0.65);
     assert!((w_slope as f64) < -0.8 * nearer, "{w_slope}, at best {}", -nearer);
     assert!(by_push(&far, true).0 > w);
-    // What the pointwise error feels is only that a blob spreads while it moves: it gains as much by moving away.
+    // The pointwise error changes only because a blob spreads while it moves: it decreases equally by moving away.
     let away = vec![(shape, push.iter().map(|q| -q).collect::<Vec<Real>>())];
     let (mse_away, mse_away_slope) = by_push(&away, false);
     assert!((mse - mse_away).abs() < 1e-3 * mse && (mse_slope + mse_away_slope).abs() < 0.05 * mse_slope.abs());
@@ -197,7 +197,7 @@ fn moment_distance_has_right_derivatives() {
     assert_derivative(&[(&[2, 4], &a), (&[2, 4], &b)], |v| v[0].tape().record(&distance, [v[0], v[1]]));
     let same = vec![(Shape::new(&[2, 4]), a.to_vec()), (Shape::new(&[2, 4]), a.to_vec())];
     let (value, bars) = pull_back(&same, &|v| v[0].tape().record(&distance, [v[0], v[1]]), Some(&[1.0, 1.0]));
-    assert!(value.iter().chain(&bars[0]).chain(&bars[1]).all(|x| *x == 0.0), "at the goal nothing pulls");
+    assert!(value.iter().chain(&bars[0]).chain(&bars[1]).all(|x| *x == 0.0), "at the target the gradient is zero");
 }
 
 #[test]
@@ -206,10 +206,11 @@ fn blobs_are_apart_and_whole() {
     let moments = Moments::new(problem.stepper.grid());
     let mut ratio: f64 = 1.0;
     for i in 0..50 {
-        let instance = problem.task.sample(&mut Rng::new(3, Stream::Test, i), Use::Test);
+        let instance = problem.task.sample(&mut Rng::new(3, Stream::Test, i), Split::Test);
         assert!(instance.start.iter().chain(&instance.target).all(|z| *z == 0.0 || *z >= 1e-20));
         let (start, target) = (moments.measure(&instance.start), moments.measure(&instance.target));
-        // Centres are at least 0.25 apart; walls at 0.2 (1.43 of the largest sigma) cut blobs and move their centroids by up to 0.031.
+        // Centres are at least 0.25 apart; walls at 0.2 (1.43 of the largest sigma) cut blobs and shift their centroids
+        // by up to 0.031.
         let apart = (start[1] - target[1]).hypot(start[2] - target[2]);
         assert!(apart > 0.188 && apart < 1.1, "{apart}");
         ratio = ratio.max((start[0] / target[0] - 1.0).abs());
@@ -221,9 +222,9 @@ fn blobs_are_apart_and_whole() {
 fn uncontrolled_levels_are_those_of_the_population() {
     for (scheme, drift) in [("conservative", 0.0..1e-4), ("backward", 0.02..0.1)] {
         let problem = Arc::new(problem("density2d", &[&format!("physics.scheme={scheme}")]));
-        let nobody = Idle { action_width: 2 };
+        let zero = ZeroControl { action_width: 2 };
         let request = evaluate::Request { stream: Stream::Validate, ..evaluate::Request::test(1, 48, 1) };
-        let scores = evaluate::scores(&problem, &nobody, &Default::default(), &request, &Threads::new(0).unwrap()).unwrap();
+        let scores = evaluate::scores(&problem, &zero, &Default::default(), &request, &Threads::new(0).unwrap()).unwrap();
         assert!((0.024..0.034).contains(&scores.mean(0)), "{scheme}: mean square error {}", scores.mean(0));
         assert!((0.29..0.38).contains(&scores.mean(1)), "{scheme}: distance {}", scores.mean(1));
         assert!(drift.contains(&scores.mean(2)), "{scheme}: mass drift {}", scores.mean(2));
@@ -236,10 +237,10 @@ fn agents_may_see_patches_instead() {
     let features = problem.swarm.features();
     assert_eq!(features.patch, Patch::Image { height: 12, width: 12, channels: 3 });
     assert!(!features.shared);
-    // Of a plane: the error, and its slopes times the width of the window.
+    // For a plane: the error, and its slopes times the width of the window.
     let (x, y) = (problem.stepper.grid().positions(0), problem.stepper.grid().positions(1));
     let z: Vec<Real> = x.iter().flat_map(|x| y.iter().map(move |y| (0.2 + 0.5 * x + 0.3 * y) as Real)).collect();
-    let tape = Tape::new(Memory::default(), &[]);
+    let tape = Tape::new(Arena::default(), &[]);
     let (field, target) = (tape.constant([1, 64, 80], &z), tape.zeros([1, 64, 80]));
     let seen =
         problem.swarm.observe(&Visible::new(field, target, tape.constant([1, 1, 2], &[0.5, 0.6]), tape.constant([1, 1], &[1.0])));
@@ -250,8 +251,8 @@ fn agents_may_see_patches_instead() {
         let expected = [0.2 + 0.5 * x + 0.3 * y, 0.5 * 11.0 * h, 0.3 * 11.0 * h];
         assert!(pixel.iter().zip(expected).all(|(a, b)| (*a as f64 - b).abs() < 2e-5), "{n}: {pixel:?} not {expected:?}");
     }
-    for (part, error) in cinoc::inspect::parts(&problem) {
-        assert!(error < if cfg!(feature = "f64") { 1e-5 } else { 2e-2 }, "{part}: {error:.1e}");
+    for (part, error) in cinoc_lab::inspect::parts(&problem) {
+        assert!(error < if cfg!(double) { 1e-5 } else { 2e-2 }, "{part}: {error:.1e}");
     }
 }
 

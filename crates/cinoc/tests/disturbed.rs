@@ -1,36 +1,36 @@
-//! Noise of sensors and actuators, and actions that come late.
+//! Sensor noise, actuator noise and actuation delay.
 
 mod common;
 
-use cinoc::agents::Disturbance;
 use cinoc::env::Env;
 use cinoc::evaluate::{Request, scores};
-use cinoc::inspect;
-use cinoc::optimum::{Found, Goal, Horizon, Listen, Receded, Search, recede, search};
-use cinoc::place::Places;
-use cinoc::random::{Rng, Stream};
-use cinoc::rollout::{Beginning, Control, Decide, Given, Loss, Noise, Rollout, State, Wanted, tick};
-use cinoc::task::After;
-use cinoc::threads::Threads;
+use cinoc::internal::agents::Disturbance;
+use cinoc::internal::place::Placement;
+use cinoc::internal::random::{Rng, Stream};
+use cinoc::internal::threads::Threads;
+use cinoc::rollout::{Control, Decide, GradientTargets, InitialCondition, Loss, Noise, Rollout, State, TickInputs, tick};
+use cinoc::task::Transition;
 use cinoc::train::Trainer;
 use cinoc::{Problem, Real};
-use cinoc_tape::{Memory, Params, Tape};
+use cinoc_lab::inspect;
+use cinoc_lab::optimum::{Goal, Horizon, Listen, OptimumRecord, RecedingRecord, Search, recede, search};
+use cinoc_tape::{Arena, Params, Tape};
 use common::{config, names, parts, problem, with_policy};
 use std::sync::{Arc, Mutex};
 
 const ALL: [&str; 3] = ["swarm.sensor_noise=0.05", "swarm.actuator_noise=0.02", "swarm.delay=2"];
 
 fn env(problem: &Arc<Problem>, instances: usize, agents: usize) -> Env {
-    let mut env = Env::new(problem.clone(), instances, agents, Threads::one()).expect("a small environment");
-    env.reset(&vec![true; instances], &mut |i| Beginning { deaths: vec![(4, 0)], ..begin(problem, agents, i) });
+    let mut env = Env::new(problem.clone(), instances, agents, Threads::single()).expect("a small environment");
+    env.reset(&vec![true; instances], &mut |i| InitialCondition { failures: vec![(4, 0)], ..begin(problem, agents, i) });
     env
 }
 
-fn begin(problem: &Problem, agents: usize, i: usize) -> Beginning {
-    Beginning::drawn(problem, agents, 4, Stream::Train, i)
+fn begin(problem: &Problem, agents: usize, i: usize) -> InitialCondition {
+    InitialCondition::drawn(problem, agents, 4, Stream::Train, i)
 }
 
-/// Actions inside the limits.
+/// Returns actions within the limits.
 fn some(problem: &Problem, count: usize, seed: u64) -> Vec<Real> {
     let limits = problem.swarm.limits();
     let numbers = cinoc_tape::check::noise(count, seed);
@@ -39,40 +39,43 @@ fn some(problem: &Problem, count: usize, seed: u64) -> Vec<Real> {
 
 #[test]
 fn derivatives_by_actions_start_and_places() {
-    let (steps, limit) = if cfg!(feature = "f64") { ([1e-3, 1e-4, 1e-5, 1e-6], 1e-6) } else { ([1.0, 1e-1, 1e-2, 1e-3], 5e-2) };
+    let (steps, limit) = if cfg!(double) { ([1e-3, 1e-4, 1e-5, 1e-6], 1e-6) } else { ([1.0, 1e-1, 1e-2, 1e-3], 5e-2) };
     for name in ["heat1d", "heat2d_obstacles", "ks1d", "density2d"] {
         for (input, error) in inspect::inputs(&problem(name, &ALL), 6, &steps) {
-            assert!(error < limit, "{name}: the gradient by {input} is off by {error:.1e}");
+            assert!(error < limit, "{name}: the gradient with respect to {input} is off by {error:.1e}");
         }
     }
 }
 
-/// Also where decisions are held and the delay is no multiple of that; the same in all segments.
+/// Gradients also hold with action repeat and a delay that is not a multiple of it, for all segments.
 #[test]
 fn derivatives_by_parameters() {
     for (name, hold) in [("heat1d", 1), ("heat1d", 3), ("ks1d", 2), ("density2d", 1)] {
         let parts = parts(&with_policy(name, &[&["physics.ticks=9"], &ALL[..]].concat(), "recurrent"));
         let (problem, policy, agents) = (&parts.problem, &*parts.policy, 4);
         let mut params = policy.init(&mut Rng::new(3, Stream::Init, 0));
-        let cost = |params: &Params, segment: usize, keep: bool, wanted: Wanted| {
-            let mut rollout = Rollout::new(9 / hold, segment, keep, agents).hold(hold);
-            (0..2).for_each(|i| rollout.batch.begin(&Beginning { deaths: vec![(5, 1)], ..begin(problem, agents, i) }));
+        let cost = |params: &Params, segment: usize, keep: bool, wanted: GradientTargets| {
+            let mut rollout = Rollout::new(9 / hold, segment, keep, agents).action_repeat(hold);
+            (0..2).for_each(|i| rollout.batch.begin(&InitialCondition { failures: vec![(5, 1)], ..begin(problem, agents, i) }));
             let episode = rollout.forward(problem, Control::Policy(policy, params), wanted, &mut |_| {});
             let gradient = if wanted.any() { episode.backward(Loss::cost(1.0)).params.to_vec() } else { Vec::new() };
             (rollout.costs.iter().sum::<f64>(), gradient)
         };
-        let gradient = cost(&params, 1, true, Wanted::PARAMS).1;
+        let gradient = cost(&params, 1, true, GradientTargets::PARAMS).1;
         for (segment, keep) in [(1, false), (2, true), (3, false)] {
-            assert!(cost(&params, segment, keep, Wanted::PARAMS).1 == gradient, "{name}: segments of {segment}, kept {keep}");
+            assert!(
+                cost(&params, segment, keep, GradientTargets::PARAMS).1 == gradient,
+                "{name}: segments of {segment}, kept {keep}"
+            );
         }
         let norm = gradient.iter().map(|&g| g as f64 * g as f64).sum::<f64>().sqrt();
-        let (steps, limit) = if cfg!(feature = "f64") { ([1e-4, 1e-5, 1e-6], 1e-6) } else { ([1e-2, 1e-3, 1e-4], 3e-2) };
+        let (steps, limit) = if cfg!(double) { ([1e-4, 1e-5, 1e-6], 1e-6) } else { ([1e-2, 1e-3, 1e-4], 3e-2) };
         let theta = params.theta().to_vec();
         let mut at = |step: f64| {
             let moved = theta.iter().zip(&gradient).map(|(x, g)| x + (step * *g as f64 / norm) as Real);
             params.theta_mut().iter_mut().zip(moved).for_each(|(to, x)| *to = x);
             params.refresh();
-            cost(&params, 1, false, Wanted::default()).0
+            cost(&params, 1, false, GradientTargets::default()).0
         };
         let measured = steps.map(|step| (at(step) - at(-step)) / (2.0 * step));
         let best = measured.iter().map(|found| (found - norm).abs()).fold(f64::INFINITY, f64::min);
@@ -89,7 +92,7 @@ fn steps_are_the_ticks_of_a_rollout() {
         let actions = some(problem, 6 * 3 * agents * problem.swarm.action_width(), 7);
         for control in [Control::Policy(&*parts.policy, &params), Control::Actions(&actions)] {
             let (mut env, mut seen) = (env(problem, 3, agents), Vec::new());
-            let each = env.actions();
+            let each = env.action_len();
             let mut go = |env: &mut Env, from: usize| {
                 for now in actions.chunks_exact(each).skip(from) {
                     match control {
@@ -102,12 +105,12 @@ fn steps_are_the_ticks_of_a_rollout() {
             };
             let mut first = go(&mut env, 0);
             let mut rollout = Rollout::new(6, 1, false, agents);
-            (0..3).for_each(|i| rollout.batch.begin(&Beginning { deaths: vec![(4, 0)], ..begin(problem, agents, i) }));
+            (0..3).for_each(|i| rollout.batch.begin(&InitialCondition { failures: vec![(4, 0)], ..begin(problem, agents, i) }));
             let mut acted = Vec::new();
-            rollout.forward(problem, control, Wanted::default(), &mut |scene| acted.extend_from_slice(scene.action));
+            rollout.forward(problem, control, GradientTargets::default(), &mut |scene| acted.extend_from_slice(scene.action));
             assert!(first == rollout.end().0, "{name}: the same end");
-            // What is pending is a part of the state.
-            env.reset(&[true; 3], &mut |i| Beginning { deaths: vec![(4, 0)], ..begin(problem, agents, i) });
+            // Pending actions are part of the state.
+            env.reset(&[true; 3], &mut |i| InitialCondition { failures: vec![(4, 0)], ..begin(problem, agents, i) });
             let half = &actions[..3 * each];
             half.chunks_exact(each).for_each(|now| match control {
                 Control::Policy(policy, params) => env.run(policy, params, 1, &mut |_| {}),
@@ -126,13 +129,13 @@ fn steps_are_the_ticks_of_a_rollout() {
     }
 }
 
-/// Late actions are the same actions later, to the bit; a dead agent does nothing, whatever is pending.
+/// Delayed actions are bit-identical, only later; a failed agent does nothing, whatever is pending.
 #[test]
 fn a_delay_shifts_actions() {
     for name in names() {
         let [late, usual] = ["swarm.delay=3", "swarm.delay=0"].map(|delay| Arc::new(problem(name, &["physics.ticks=8", delay])));
         let (mut delayed, mut undelayed) = (env(&late, 2, 4), env(&usual, 2, 4));
-        let (each, nothing) = (delayed.actions(), vec![0.0; delayed.actions()]);
+        let (each, nothing) = (delayed.action_len(), vec![0.0; delayed.action_len()]);
         let actions = some(&late, 8 * each, 3);
         for tick in 0..8usize {
             let then = tick.checked_sub(3).map_or(&nothing[..], |then| &actions[then * each..][..each]);
@@ -148,7 +151,7 @@ fn a_delay_shifts_actions() {
     }
 }
 
-/// A held decision meets the delay and the noise of each of its ticks, as if it had been made in every one of them.
+/// A repeated action has the delay and the noise of each of its ticks, as if decided in every one.
 #[test]
 fn held_decisions_are_disturbed_tick_by_tick() {
     for name in ["heat1d", "ks1d", "density2d"] {
@@ -159,12 +162,12 @@ fn held_decisions_are_disturbed_tick_by_tick() {
             let actions = some(&problem, 4 * each, 3);
             let repeated: Vec<Real> = actions.chunks_exact(each).flat_map(|now| now.repeat(3)).collect();
             let ends = [(4, 3, &actions), (12, 1, &repeated)].map(|(ticks, hold, actions)| {
-                let mut rollout = Rollout::new(ticks, 1, false, 3).hold(hold);
+                let mut rollout = Rollout::new(ticks, 1, false, 3).action_repeat(hold);
                 (0..2).for_each(|i| rollout.batch.begin(&begin(&problem, 3, i)));
-                rollout.forward(&problem, Control::Actions(actions), Wanted::default(), &mut |_| {});
+                rollout.forward(&problem, Control::Actions(actions), GradientTargets::default(), &mut |_| {});
                 (rollout.end().0.to_vec(), rollout.end().1.to_vec())
             });
-            // Without noise a force is held too, where it began: that of an agent which moves meanwhile differs.
+            // Without noise the force is held too, at its initial position: that of a moving agent differs.
             let exact = noise > 0.0 || !problem.swarm.moves();
             assert!(ends[0].1 == ends[1].1 && (!exact || ends[0].0 == ends[1].0), "{name}: delay {delay}, noise {noise}");
         }
@@ -205,37 +208,37 @@ fn noise_is_normal_and_independent() {
     }
     let across = inner(&draw(1, true), &draw(1, false));
     assert!(across.abs() < few, "sensors and actuators: {across}");
-    // Instances of other seeds and uses have noise of their own, in training in every update.
+    // Instances of other seeds and splits have independent noise, in training in every update.
     let seeds = [(0, Stream::Test, 0), (1, Stream::Test, 0), (0, Stream::Validate, 0), (0, Stream::Test, 1)]
-        .map(|(seed, stream, index)| Beginning::drawn(&problem, 2, seed, stream, index).noise);
+        .map(|(seed, stream, index)| InitialCondition::drawn(&problem, 2, seed, stream, index).noise);
     assert!((1..4).all(|i| seeds[..i].iter().all(|other| *other != seeds[i])), "{seeds:?}");
 }
 
-/// Sensors disturb what is seen and nothing else; actuators what is done, by the living.
+/// Sensor noise affects observations only; actuator noise, the actions of active agents.
 #[test]
 fn noise_is_where_it_belongs() {
     for name in names() {
         let [seen, pushed, usual] = ["swarm.sensor_noise=0.1", "swarm.actuator_noise=0.01", "swarm.delay=0"]
             .map(|change| Arc::new(problem(name, &["physics.ticks=6", change])));
         let [mut seeing, mut pushing, mut quiet] = [&seen, &pushed, &usual].map(|problem| env(problem, 1, 4));
-        let actions = some(&usual, quiet.actions(), 3);
-        // A field that is seen with noise is the field plus the noise.
+        let actions = some(&usual, quiet.action_len(), 3);
+        // A noisy observation is that of the field plus the noise.
         let beginning = begin(&seen, 4, 0);
         let mut noisy = Vec::new();
         seen.swarm.sensor_noise(beginning.noise, 0, beginning.start.len(), &mut noisy);
         noisy.iter_mut().zip(&beginning.start).for_each(|(noise, z)| *noise += z);
         let mut shown = env(&usual, 1, 4);
-        shown.reset(&[true], &mut |_| Beginning { start: noisy.clone(), ..beginning.clone() });
-        let [mut a, mut b] = [(); 2].map(|()| vec![Real::NAN; 4 * quiet.width()]);
-        seeing.look(&mut a);
-        shown.look(&mut b);
+        shown.reset(&[true], &mut |_| InitialCondition { start: noisy.clone(), ..beginning.clone() });
+        let [mut a, mut b] = [(); 2].map(|()| vec![Real::NAN; 4 * quiet.observation_len()]);
+        seeing.observe(&mut a);
+        shown.observe(&mut b);
         assert!(a == b, "{name}: what is seen");
         for tick in 0..6 {
             for env in [&mut seeing, &mut pushing, &mut quiet] {
                 env.step(&actions);
             }
-            assert!(seeing.field(0) == quiet.field(0), "{name}: given actions see nothing");
-            let (k, pushes) = (usual.swarm.action_width(), usual.swarm.pushes());
+            assert!(seeing.field(0) == quiet.field(0), "{name}: given actions do not depend on observations");
+            let (k, pushes) = (usual.swarm.action_width(), usual.swarm.push_width());
             let agents = pushing.action(0).chunks_exact(k).zip(quiet.action(0).chunks_exact(k)).enumerate();
             for (agent, (noisy, quiet)) in agents {
                 let dead = agent == 0 && tick >= 4;
@@ -254,7 +257,7 @@ fn any_number_of_threads_gives_the_same_bits() {
             let config = config(name, &[&changes[..], &["train.hold=3"], &ALL].concat());
             let mut trainer = Trainer::new(parts(&config), 3, Threads::new(threads).unwrap()).unwrap();
             let costs = [(); 2].map(|()| trainer.step().unwrap().cost.to_bits());
-            let request = Request { places: Places::Random, ..Request::test(5, 11, 1) };
+            let request = Request { places: Placement::Random, ..Request::test(5, 11, 1) };
             let found = scores(&trainer.problem, &*trainer.policy, &trainer.params, &request, &Threads::new(threads).unwrap());
             (trainer.params.theta().to_vec(), costs, found.unwrap().scores().map(f64::to_bits).collect::<Vec<_>>())
         };
@@ -262,7 +265,7 @@ fn any_number_of_threads_gives_the_same_bits() {
     }
 }
 
-/// Without disturbances a tick is limits, safety, force, step, motion and cost, and not one operation more.
+/// Without disturbances a tick is limits, safety, force, step, motion and cost, without further operations.
 #[test]
 fn what_is_not_disturbed_costs_nothing() {
     for name in names() {
@@ -273,29 +276,29 @@ fn what_is_not_disturbed_costs_nothing() {
         let field: Vec<usize> = std::iter::once(1).chain(nodes).collect();
         let k = problem.swarm.action_width();
         let last = [true, false].map(|by_tick| {
-            let tape = Tape::new(Memory::default(), &[]);
-            let [z, target] = [&beginning.start, &beginning.target].map(|x| tape.given(field.as_slice(), x));
-            let xi = tape.given([1, 3, problem.swarm.dimensions()], &beginning.places);
-            let (previous, strength) = (tape.given([1, 3, k], &vec![0.0; 3 * k]), tape.given([1, 3], &[1.0; 3]));
-            let action = tape.given([1, 3, k], &vec![0.01; 3 * k]);
-            let now = problem.task.timed().then(|| tape.given([1], &[0.0]));
+            let tape = Tape::new(Arena::default(), &[]);
+            let [z, target] = [&beginning.start, &beginning.target].map(|x| tape.placeholder(field.as_slice(), x));
+            let xi = tape.placeholder([1, 3, problem.swarm.dimensions()], &beginning.positions);
+            let (previous, strength) = (tape.placeholder([1, 3, k], &vec![0.0; 3 * k]), tape.placeholder([1, 3], &[1.0; 3]));
+            let action = tape.placeholder([1, 3, k], &vec![0.01; 3 * k]);
+            let now = problem.task.timed().then(|| tape.placeholder([1], &[0.0]));
             let mut terms = Vec::new();
             if by_tick {
                 let state = State { z, xi, previous, pending: None, memory: None };
-                let given = Given { start: z, target, strength, now, hold: 1, noise: Noise::default() };
+                let given = TickInputs { start: z, target, strength, now, action_repeat: 1, noise: Noise::default() };
                 tick(&problem, Decide::Action(action), state, given, &mut |term| terms.push(term.id()));
             } else {
                 let (swarm, start) = (&problem.swarm, z);
-                let action = swarm.filter(swarm.hold(action, strength), xi, now);
+                let action = swarm.filter(swarm.clamp(action, strength), xi, now);
                 let force = swarm.actuate(action, xi);
                 let (z, xi) = (problem.stepper.step(z, force), swarm.advance(xi, action));
                 let now = now.map(|now| now + 1.0);
-                let after = After { z, start, target, xi, action, previous, now };
+                let after = Transition { z, start, target, xi, action, previous, now };
                 problem.task.cost(&after, &mut |term| terms.push(term.id()));
             }
             terms
         });
-        assert_eq!(last[0], last[1], "{name}: as many operations");
+        assert_eq!(last[0], last[1], "{name}: equally many operations");
     }
 }
 
@@ -307,7 +310,7 @@ impl<T: Send> Listen<T> for Kept<T> {
     }
 }
 
-/// A search meets the delay and the noise that an environment does.
+/// A search has the same delay and noise as an environment.
 #[test]
 fn optima_are_those_of_the_disturbed() {
     let parts =
@@ -315,18 +318,18 @@ fn optima_are_those_of_the_disturbed() {
     let (problem, policy) = (&parts.problem, &*parts.policy);
     let params = policy.init(&mut Rng::new(3, Stream::Init, 0));
     let request = Request::test(4, 2, 3);
-    let kept = Kept(Mutex::<Vec<Found>>::default());
+    let kept = Kept(Mutex::<Vec<OptimumRecord>>::default());
     let how = Search { iterations: 5, ..Search::new(Goal::Score) };
-    search(problem, Some((policy, &params)), &request, &[0, 1], &how, &Threads::one(), &kept).unwrap();
-    let controlled = scores(problem, policy, &params, &request, &Threads::one()).unwrap();
+    search(problem, Some((policy, &params)), &request, &[0, 1], &how, &Threads::single(), &kept).unwrap();
+    let controlled = scores(problem, policy, &params, &request, &Threads::single()).unwrap();
     let mut found = kept.0.into_inner().unwrap();
     found.sort_by_key(|found| found.instance);
     for (found, score) in found.iter().zip(controlled.scores()) {
         let policy = found.policy.unwrap();
         assert!((policy / score - 1.0).abs() < 1e-3, "{policy} and {score}");
-        let mut env = Env::new(problem.clone(), 1, 4, Threads::one()).unwrap();
+        let mut env = Env::new(problem.clone(), 1, 4, Threads::single()).unwrap();
         env.reset(&[true], &mut |_| request.beginning(problem, found.instance));
-        for now in found.actions.chunks_exact(env.actions()) {
+        for now in found.actions.chunks_exact(env.action_len()) {
             env.step(now);
         }
         assert!((found.optimum / env.measures(0)[0] - 1.0).abs() < 1e-4, "{} and {}", found.optimum, env.measures(0)[0]);
@@ -335,19 +338,19 @@ fn optima_are_those_of_the_disturbed() {
     }
 }
 
-/// A horizon as long as the episode finds its optimum, however often it decides: it knows what is pending.
+/// A horizon as long as the episode finds its optimum for any decision interval: it takes pending actions into account.
 #[test]
 fn plans_know_what_is_pending() {
     let problem = Arc::new(problem("ks1d", &["physics.ticks=20", "data.test_states=2", "swarm.delay=3"]));
     let request = Request::test(problem.agents, 1, 5);
-    let best = Kept(Mutex::<Vec<Found>>::default());
+    let best = Kept(Mutex::<Vec<OptimumRecord>>::default());
     let how = Search { iterations: 500, ..Search::new(Goal::Cost) };
-    search(&problem, None, &request, &[0], &how, &Threads::one(), &best).unwrap();
+    search(&problem, None, &request, &[0], &how, &Threads::single(), &best).unwrap();
     let best = best.0.into_inner().unwrap().remove(0).optimum;
     for every in [20, 7, 1] {
-        let kept = Kept(Mutex::<Vec<Receded>>::default());
+        let kept = Kept(Mutex::<Vec<RecedingRecord>>::default());
         let horizon = Horizon { ahead: 20, every, iterations: 300 };
-        recede(&problem, &request, &[0], &horizon, &Threads::one(), &kept).unwrap();
+        recede(&problem, &request, &[0], &horizon, &Threads::single(), &kept).unwrap();
         let cost = kept.0.into_inner().unwrap().remove(0).cost;
         assert!((cost / best - 1.0).abs() < 0.01, "every {every}: {cost} and {best}");
     }
@@ -357,25 +360,26 @@ fn plans_know_what_is_pending() {
 fn agents_start_where_they_are_asked_to() {
     for name in names() {
         let problem = problem(name, &[]);
-        let ask = |places: Places, seed: u64, i: usize| Request { places, ..Request::test(30, 1, seed) }.beginning(&problem, i);
-        let usual = ask(Places::Lattice, 1, 0);
-        assert_eq!(usual, Beginning::drawn(&problem, 30, 1, Stream::Test, 0));
+        let ask =
+            |places: Placement, seed: u64, i: usize| Request { places, ..Request::test(30, 1, seed) }.beginning(&problem, i);
+        let usual = ask(Placement::Lattice, 1, 0);
+        assert_eq!(usual, InitialCondition::drawn(&problem, 30, 1, Stream::Test, 0));
         let lengths = &problem.stepper.grid().lengths;
-        let [low, high] = problem.swarm.home(lengths);
-        for places in [Places::Random, Places::Clustered] {
+        let [low, high] = problem.swarm.bounds(lengths);
+        for places in [Placement::Random, Placement::Clustered] {
             let one = ask(places, 1, 0);
             assert_eq!(one, ask(places, 1, 0));
-            assert!(one.places != usual.places && one.start == usual.start && one.noise == usual.noise, "{name}");
-            assert!(one.places != ask(places, 1, 1).places && one.places != ask(places, 2, 0).places, "{name}");
+            assert!(one.positions != usual.positions && one.start == usual.start && one.noise == usual.noise, "{name}");
+            assert!(one.positions != ask(places, 1, 1).positions && one.positions != ask(places, 2, 0).positions, "{name}");
             let d = lengths.len();
             let inside = |(i, x): (usize, &Real)| (low[i % d]..=high[i % d]).contains(&(*x as f64));
-            assert!(one.places.iter().enumerate().all(inside), "{name}: {:?}", one.places);
+            assert!(one.positions.iter().enumerate().all(inside), "{name}: {:?}", one.positions);
         }
-        // Uniform over the box: the mean and the variance of many.
-        let many = Request { places: Places::Random, ..Request::test(2000, 1, 1) }.beginning(&problem, 0);
+        // Uniform over the box: mean and variance of many positions.
+        let many = Request { places: Placement::Random, ..Request::test(2000, 1, 1) }.beginning(&problem, 0);
         let d = lengths.len();
         let part = |(i, x): (usize, &Real)| (*x as f64 - low[i % d]) / (high[i % d] - low[i % d]) - 0.5;
-        let parts: Vec<f64> = many.places.iter().enumerate().map(part).collect();
+        let parts: Vec<f64> = many.positions.iter().enumerate().map(part).collect();
         let mean = parts.iter().sum::<f64>() / parts.len() as f64;
         let square = parts.iter().map(|x| x * x).sum::<f64>() / parts.len() as f64;
         assert!(mean.abs() < 0.03 && (square - 1.0 / 12.0).abs() < 0.01, "{name}: {mean} {square}");

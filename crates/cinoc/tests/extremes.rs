@@ -1,15 +1,15 @@
-//! Positions at the edge of what numbers can hold: nothing panics, and what is NaN is seen to be.
+//! Extreme positions: nothing panics, and NaN is detected.
 
 mod common;
 
 use cinoc::Real;
-use cinoc::actuate::{Actuate, Flow2d, Kernel, Push};
-use cinoc::policy::Idle;
-use cinoc::rollout::{Control, Outcome, Rollout, Wanted};
-use cinoc::sense::{Observe1d, Sense, Sight, Visible, Window};
+use cinoc::internal::actuate::{Actuate, Flow2d, Kernel, Push};
+use cinoc::internal::sense::{Observe1d, Sense, Sight, Visible, Window};
+use cinoc::policy::ZeroControl;
+use cinoc::rollout::{Control, GradientTargets, Outcome, Rollout};
 use cinoc_pde::Grid;
 use cinoc_tape::check::{assert_derivative, noise, pull_back};
-use cinoc_tape::{Memory, Shape, Tape};
+use cinoc_tape::{Arena, Shape, Tape};
 use common::{names, problem};
 use std::sync::Arc;
 
@@ -23,8 +23,9 @@ fn window(points: usize, window: f64) -> Window {
     Window::new(points, window)
 }
 
-/// From small to the largest, on both sides, near the ends of domains and where numbers are sparser than nodes.
-fn places() -> Vec<Real> {
+/// Positions from small to the largest of either sign, near the ends of domains and where floats are sparser than
+/// nodes.
+fn positions() -> Vec<Real> {
     let far = [0.0, 1e-40, 0.5, 1.0, 1.25, 22.0, 1e3, 16_777_217.0, 1e9, 1e17, 1e30, 3e38];
     let mut all: Vec<Real> = far.iter().flat_map(|x| [*x as Real, -*x as Real]).collect();
     all.extend([1.0, 1.25, 22.0].iter().flat_map(|x: &Real| [x.next_down(), x.next_up(), -x.next_up()]));
@@ -33,11 +34,11 @@ fn places() -> Vec<Real> {
 }
 
 #[test]
-fn views_and_forces_at_any_place() {
+fn views_and_forces_at_any_position() {
     for grid in grids() {
-        let (d, places) = (grid.dimensions(), places());
-        let xi: Vec<Real> = places.iter().flat_map(|x| vec![*x; d]).collect();
-        let (agents, field) = (places.len(), std::iter::once(1).chain(grid.nodes.iter().copied()).collect::<Vec<_>>());
+        let (d, positions) = (grid.dimensions(), positions());
+        let xi: Vec<Real> = positions.iter().flat_map(|x| vec![*x; d]).collect();
+        let (agents, field) = (positions.len(), std::iter::once(1).chain(grid.nodes.iter().copied()).collect::<Vec<_>>());
         for (points, width) in [(5, 0.3), (20, 1.9), (2, 0.01)] {
             let sight = Sight::around(&grid, &window(points, width * grid.lengths[0] as f64));
             let point = vec![(Shape::new(&field), noise(grid.count(), 1)), (Shape::new(&[1, agents, d]), xi.clone())];
@@ -47,32 +48,32 @@ fn views_and_forces_at_any_place() {
                 &|v| sight.observe(&Visible::new(v[0], v[0] * 0.0, v[1], v[1])).patch(),
                 Some(&vec![1.0; numbers]),
             );
-            let finite = |m: &usize| places[*m].is_finite();
+            let finite = |m: &usize| positions[*m].is_finite();
             for m in (0..agents).filter(finite) {
                 assert!(
                     seen[m * numbers / agents..(m + 1) * numbers / agents].iter().all(|x| x.is_finite()),
                     "{grid:?} {}",
-                    places[m]
+                    positions[m]
                 );
             }
-            // The same where agents never move.
-            let tape = Tape::new(Memory::default(), &[]);
+            // The two-step view of immobile agents.
+            let tape = Tape::new(Arena::default(), &[]);
             let (z, xi) = (tape.zeros(Shape::new(&field)), tape.constant([1, agents, d], &xi));
             sight.observe(&Visible::new(z, z, xi, xi)).patch().value();
         }
         for moving in [false, true] {
             for sigma in [0.01, 0.2, 1e30] {
                 let push = Push { sigma, kernel: Kernel::Peak }.on(&grid, moving);
-                at_any_place(&grid, &*push, &xi);
+                check_force(&grid, &*push, &xi);
             }
         }
     }
     let plane = &grids()[2];
-    at_any_place(plane, &Arc::new(Flow2d::new(plane, 0.1, 1.0)), &places().iter().flat_map(|x| [*x, *x]).collect::<Vec<_>>());
+    check_force(plane, &Arc::new(Flow2d::new(plane, 0.1, 1.0)), &positions().iter().flat_map(|x| [*x, *x]).collect::<Vec<_>>());
 }
 
-/// One agent after the other: at a finite place the force is finite, at none it is not.
-fn at_any_place(grid: &Grid, push: &dyn Actuate, xi: &[Real]) {
+/// For a single agent: the force is finite at a finite position, and NaN at NaN.
+fn check_force(grid: &Grid, push: &dyn Actuate, xi: &[Real]) {
     let d = grid.dimensions();
     for at in xi.chunks_exact(d) {
         let point = vec![(Shape::new(&[1, 1, 2]), vec![1.0; 2]), (Shape::new(&[1, 1, d]), at.to_vec())];
@@ -86,32 +87,32 @@ fn at_any_place(grid: &Grid, push: &dyn Actuate, xi: &[Real]) {
 }
 
 #[test]
-fn agents_at_nan_are_seen_to_have_diverged() {
+fn agents_at_nan_are_detected_as_diverged() {
     for name in names() {
         let problem = problem(name, &["physics.ticks=3"]);
-        let nobody = Idle { action_width: problem.swarm.action_width() };
+        let zero = ZeroControl { action_width: problem.swarm.action_width() };
         let mut rollout = Rollout::new(3, 1, false, 2);
         let field = vec![0.5; problem.stepper.grid().count()];
         let mut xi = problem.swarm.start(2);
         xi[0] = Real::NAN;
         rollout.batch.push(&field, &field, &xi);
         let params = Default::default();
-        let outcome = rollout.forward(&problem, Control::Policy(&nobody, &params), Wanted::default(), &mut |_| {}).outcome;
+        let outcome = rollout.forward(&problem, Control::Policy(&zero, &params), GradientTargets::default(), &mut |_| {}).outcome;
         assert!(matches!(outcome, Outcome::Diverged { tick: 1 }), "{name}: {outcome:?}");
     }
 }
 
 #[test]
-fn velocities_that_are_nan_lead_nowhere() {
+fn nan_velocities_give_nan_positions() {
     let problem = problem("heat2d", &["physics.ticks=3"]);
-    let tape = Tape::new(Memory::default(), &[]);
+    let tape = Tape::new(Arena::default(), &[]);
     let xi = tape.constant([1, 1, 2], &[0.4, 0.6]);
     let moved = problem.swarm.advance(xi, tape.constant([1, 1, 3], &[0.0, Real::NAN, 1e9])).value();
     assert!(moved[0].is_nan() && moved[1] == 1.0);
 }
 
 #[test]
-fn four_nodes_are_enough_to_see() {
+fn four_nodes_suffice_for_a_view() {
     for grid in [Grid::walls(4, 1.0), Grid::periodic(4, 1.0)] {
         let observe = Arc::new(Observe1d::new(&grid, &window(4, 0.4)));
         assert_derivative(&[(&[1, 4], &noise(4, 1)), (&[1, 4], &noise(4, 2)), (&[1, 2, 1], &[0.31, 0.72])], |v| {
@@ -122,7 +123,7 @@ fn four_nodes_are_enough_to_see() {
 }
 
 #[test]
-fn agents_start_all_over_a_longer_interval() {
+fn agents_start_across_a_longer_interval() {
     for (in_cells, expected) in [("false", [0.4, 0.8, 1.2, 1.6]), ("true", [0.25, 0.75, 1.25, 1.75])] {
         let changes = ["physics.length=2", "swarm.agents=4", &format!("swarm.start_in_cells={in_cells}")];
         let start = problem("heat1d", &changes).swarm.start(4);

@@ -1,24 +1,26 @@
-//! Trajectories, observations, costs and gradients against an independent implementation (JAX in float64; `peers/jax/golden.py`).
+//! Trajectories, observations, costs and gradients against an independent implementation (JAX in float64;
+//! `peers/jax/golden.py`).
 
 mod common;
 
+use cinoc::internal::random::{Rng, Stream};
+use cinoc::internal::sense::{Features, Observation, Patch, Visible};
 use cinoc::policy::{Context, DeepONet, Fusion, Plant, PolicyDefinition};
-use cinoc::random::{Rng, Stream};
-use cinoc::rollout::{Control, Loss, Outcome, Rollout, Wanted};
-use cinoc::sense::{Features, Observation, Patch, Visible};
+use cinoc::rollout::{Control, GradientTargets, Loss, Outcome, Rollout};
 use cinoc::task::Status;
 use cinoc::{Real, Registry};
-use cinoc_tape::{Adjoints, Memory, Tape};
+use cinoc_tape::{Adjoints, Arena, Tape};
 use common::paper;
 use npyz::npz::NpzArchive;
 use std::fs::File;
 use std::io::BufReader;
 
 /// Relative tolerance.
-const LIMIT: f64 = if cfg!(feature = "f64") { 1e-9 } else { 1e-4 };
+const LIMIT: f64 = if cfg!(double) { 1e-9 } else { 1e-4 };
 
-/// The same for gradients through many substeps: in f32 the sums over all pixels, agents and ticks cancel down to a small rest.
-const CANCELLING: f64 = if cfg!(feature = "f64") { LIMIT } else { 1e-3 };
+/// Relative tolerance of gradients through many substeps: in f32 the sums over pixels, agents and ticks cancel to a
+/// small remainder.
+const CANCELLING: f64 = if cfg!(double) { LIMIT } else { 1e-3 };
 
 struct Golden {
     archive: NpzArchive<BufReader<File>>,
@@ -27,7 +29,8 @@ struct Golden {
 
 impl Golden {
     fn open(problem: &str, group: &'static str) -> Self {
-        let path = format!("{}/tests/golden/{problem}.npz", env!("CARGO_MANIFEST_DIR"));
+        let crate_folder = if cfg!(double) { "../../cinoc" } else { "." };
+        let path = format!("{}/{crate_folder}/tests/golden/{problem}.npz", env!("CARGO_MANIFEST_DIR"));
         Self { archive: NpzArchive::open(&path).expect("golden vectors"), group }
     }
 
@@ -50,7 +53,8 @@ impl Golden {
         (shape, values.into_iter().map(|x| x as Real).collect())
     }
 
-    /// Compares, relative to the largest number of the array; what is zero but for rounding (a kept mass) to 1e-9.
+    /// Compares, relative to the largest number of the array; values that are zero up to rounding (a conserved mass),
+    /// to 1e-9.
     fn compare(&mut self, name: &str, ours: &[Real]) {
         self.compare_within(LIMIT, name, ours);
     }
@@ -64,7 +68,8 @@ impl Golden {
     }
 }
 
-/// Given actions: trajectories, observation, cost terms, and gradients by actions, start field and start positions.
+/// Given actions: trajectories, observation, cost terms, and gradients with respect to actions, initial field and
+/// positions.
 fn open_loop(problem: &str, group: &'static str, changes: &[&str]) {
     let mut golden = Golden::open(problem, group);
     let (shape, actions) = golden.real("actions");
@@ -73,15 +78,15 @@ fn open_loop(problem: &str, group: &'static str, changes: &[&str]) {
     let changes: Vec<&str> = changes.iter().copied().chain([ticks_change.as_str()]).collect();
     let problem = Registry::builtin().build(&paper(problem, &changes)).expect("a problem");
     let (z0, target, xi0) = (golden.real("z0"), golden.real("target"), golden.real("xi0"));
-    let tape = Tape::new(Memory::default(), &[]);
+    let tape = Tape::new(Arena::default(), &[]);
     let seen = problem.swarm.observe(&Visible::new(
         tape.constant(&z0.0[..], &z0.1),
         tape.constant(&target.0[..], &target.1),
-        tape.given(&xi0.0[..], &xi0.1),
+        tape.placeholder(&xi0.0[..], &xi0.1),
         tape.zeros(&xi0.0[..2]),
     ));
     golden.compare("obs0", &seen.patch().value());
-    // [B, T, …] to [T, B, …] and back.
+    // From `[B, T, …]` to `[T, B, …]` and back.
     let turned = |x: &[Real], outer: usize, inner: usize| -> Vec<Real> {
         let n = x.len() / (outer * inner);
         let block = |i: usize, o: usize| x[(o * inner + i) * n..][..n].iter().copied();
@@ -97,7 +102,7 @@ fn open_loop(problem: &str, group: &'static str, changes: &[&str]) {
         }
         let (mut z_traj, mut xi_traj) = (Vec::new(), Vec::new());
         let mut measures = vec![vec![0.0; problem.task.measures().len()]; batch];
-        let episode = rollout.forward(&problem, Control::Actions(&actions), Wanted::ALL, &mut |scene| {
+        let episode = rollout.forward(&problem, Control::Actions(&actions), GradientTargets::ALL, &mut |scene| {
             if scene.tick == 0 {
                 return;
             }
@@ -114,11 +119,11 @@ fn open_loop(problem: &str, group: &'static str, changes: &[&str]) {
         assert_eq!(episode.outcome, Outcome::Finished);
         let found = episode.backward(Loss::cost(1.0));
         golden.compare("grad/z0", found.start);
-        golden.compare("grad/xi0", found.places);
+        golden.compare("grad/xi0", found.positions);
         golden.compare("grad/actions", &turned(found.actions, ticks, batch));
         let mut total = vec![0.0; batch];
         for (costs, name) in rollout.costs.chunks_exact(batch).zip(problem.task.terms()) {
-            // Weights are those of the cost: a sum over ticks of weight·term, without the weight of the term.
+            // Costs are sums over ticks of weight·term, here without the weight of the term.
             costs.iter().zip(&mut total).for_each(|(c, t)| *t += *c as Real);
             let full = weight(&paper(&problem.name, &changes), name);
             golden.compare(&format!("cost/{name}"), &costs.iter().map(|c| (c / full) as Real).collect::<Vec<_>>());
@@ -133,7 +138,7 @@ fn open_loop(problem: &str, group: &'static str, changes: &[&str]) {
             let theirs = match *name {
                 "mse" => "mse_last",
                 "w" => "w_last",
-                // Theirs is counted from the state after the first tick, ours from the start.
+                // The peer counts from the state after the first tick, this implementation from the initial state.
                 "mass_drift" => continue,
                 "violations" => "inside",
                 "violations_margin" => "inside_margin",
@@ -146,13 +151,13 @@ fn open_loop(problem: &str, group: &'static str, changes: &[&str]) {
     }
 }
 
-/// The weight of a term of the cost.
+/// Returns the weight of a term of the cost.
 fn weight(config: &cinoc::Config, term: &str) -> f64 {
     let key = if term == "obstacle" { "obstacles.weight".into() } else { format!("cost.{term}") };
     config.get(&key).and_then(|weight| weight.as_float()).expect("a weight")
 }
 
-/// The policy drives: actions, end state, mean cost and its gradient by every parameter.
+/// A policy: actions, final state, mean cost and its gradient with respect to every parameter.
 fn closed_loop(name: &str, group: &'static str, changes: &[&str]) {
     let mut golden = Golden::open(name, group);
     let (shape, _) = golden.get("actions");
@@ -175,7 +180,7 @@ fn closed_loop(name: &str, group: &'static str, changes: &[&str]) {
         let n = z0.len() / size;
         (0..size).for_each(|b| rollout.batch.push(&z0[b * n..][..n], &target[b * n..][..n], &xi));
         let mut actions = Vec::new();
-        let episode = rollout.forward(problem, Control::Policy(policy, &params), Wanted::PARAMS, &mut |scene| {
+        let episode = rollout.forward(problem, Control::Policy(policy, &params), GradientTargets::PARAMS, &mut |scene| {
             if scene.tick > 0 {
                 actions.push(scene.action.to_vec());
             }
@@ -262,7 +267,7 @@ fn parameter_count() {
     assert_eq!(policy.shapes().iter().map(|(_, shape)| shape.count()).sum::<usize>(), 11_298);
 }
 
-/// The policy alone, with a convolutional branch: raw actions, and what a cotangent of theirs pulls back to.
+/// The policy alone, with a convolutional branch: raw actions, and the pullback of a cotangent.
 #[test]
 fn convolutional_branch() {
     for (group, fusion, stride) in [("concat", Fusion::Concat, 1), ("product", Fusion::Product, 1), ("stride", Fusion::Concat, 2)]
@@ -295,12 +300,12 @@ fn convolutional_branch() {
         }
         let mut first = None;
         for lean in [false, true] {
-            let tape = Tape::new(Memory::default(), params.shared()).rematerialise(lean);
+            let tape = Tape::new(Arena::default(), params.shared()).rematerialise(lean);
             let patch = tape.input([1, agents, features.patch.count()], &obs);
             let seen = Observation::new(patch, tape.input([1, agents, features.position], &feats));
             let (patch, position) = (seen.patch().id(), seen.position().id());
             let raw = policy.act(&params.leaves(&tape, true), &seen, &Context::default()).raw.id();
-            let memory = tape.into_memory();
+            let memory = tape.into_arena();
             golden.compare("raw", memory.value(params.shared(), raw));
             let mut bars = Adjoints::default();
             bars.start(&memory, params.theta().len());
@@ -311,7 +316,7 @@ fn convolutional_branch() {
             for n in &names {
                 golden.compare(&format!("grad/{n}"), params.slice(n, &bars.shared).expect("a piece"));
             }
-            // Rematerialising saves memory and changes no bit.
+            // Rematerialisation changes no bit.
             let gradients = [bars.shared.to_vec(), bars.of(&memory, patch).to_vec()];
             let (plain, bytes) = first.get_or_insert_with(|| (gradients.clone(), memory.bytes()));
             assert!(gradients == *plain && (!lean || memory.bytes() < *bytes));

@@ -1,38 +1,39 @@
-//! Gradients by given actions, by the start and by places, on all problems; an own loss on the trajectory.
+//! Gradients with respect to given actions, initial fields and positions, on all problems; custom losses on the
+//! trajectory.
 
 mod common;
 
 use cinoc::Real;
-use cinoc::inspect;
-use cinoc::random::{Rng, Stream, Use};
-use cinoc::rollout::{Control, Loss, Rollout, Share, Wanted};
+use cinoc::internal::random::{Rng, Split, Stream};
+use cinoc::rollout::{Control, GradientTargets, Loss, Rollout, Share};
+use cinoc_lab::inspect;
 use common::{config, names, problem};
 
 #[test]
 fn by_actions_start_and_places() {
-    let (steps, limit) = if cfg!(feature = "f64") { ([1e-3, 1e-4, 1e-5, 1e-6], 1e-6) } else { ([1.0, 1e-1, 1e-2, 1e-3], 5e-2) };
+    let (steps, limit) = if cfg!(double) { ([1e-3, 1e-4, 1e-5, 1e-6], 1e-6) } else { ([1.0, 1e-1, 1e-2, 1e-3], 5e-2) };
     for name in names() {
         let problem = problem(name, &[]);
         for (input, error) in inspect::inputs(&problem, 6, &steps) {
-            assert!(error < limit, "{name}: the gradient by {input} is off by {error:.1e}");
+            assert!(error < limit, "{name}: the gradient with respect to {input} is off by {error:.1e}");
         }
     }
 }
 
-/// `½ Σ_t |z_t|²`, given by its cotangents alone, tick by tick.
+/// `½ Σ_t |z_t|²`, defined by its cotangents only, tick by tick.
 #[test]
 fn of_an_own_loss() {
     for name in ["heat1d", "ks1d", "density2d"] {
         let problem = problem(name, &["physics.ticks=5"]);
         let agents = problem.agents;
-        let instance = problem.task.sample(&mut Rng::new(1, Stream::Test, 0), Use::Test);
+        let instance = problem.task.sample(&mut Rng::new(1, Stream::Test, 0), Split::Test);
         let actions: Vec<Real> = cinoc_tape::check::noise(5 * agents * problem.swarm.action_width(), 2);
         let actions: Vec<Real> = actions.iter().map(|a| 0.04 * a).collect();
         let mut rollout = Rollout::new(5, 1, true, agents);
         rollout.batch.push(&instance.start, &instance.target, &problem.swarm.start(agents));
         let mut loss = |actions: &[Real], gradient: bool| {
             let (mut fields, mut sum) = (vec![Vec::new()], 0.0);
-            let wanted = if gradient { Wanted::ALL } else { Wanted::default() };
+            let wanted = if gradient { GradientTargets::ALL } else { GradientTargets::default() };
             let episode = rollout.forward(&problem, Control::Actions(actions), wanted, &mut |scene| {
                 if scene.tick > 0 {
                     sum += scene.z.iter().map(|&z| 0.5 * z as f64 * z as f64).sum::<f64>();
@@ -48,7 +49,7 @@ fn of_an_own_loss() {
         let (_, gradient) = loss(&actions, true);
         let norm = gradient.iter().map(|&g| g as f64 * g as f64).sum::<f64>().sqrt();
         assert!(norm > 0.0);
-        let (step, limit) = if cfg!(feature = "f64") { (1e-6, 1e-6) } else { (3e-3, 5e-2) };
+        let (step, limit) = if cfg!(double) { (1e-6, 1e-6) } else { (3e-3, 5e-2) };
         let mut at = |side: f64| {
             let moved: Vec<Real> =
                 actions.iter().zip(&gradient).map(|(a, &g)| a + (side * step * g as f64 / norm) as Real).collect();
@@ -59,7 +60,8 @@ fn of_an_own_loss() {
     }
 }
 
-/// Ticks one by one, each a rollout of its own that begins where the last ended, are the episode; and a sweep may be made again, whatever was kept.
+/// Single-tick rollouts, each starting where the last ended, reproduce the episode; a sweep may be repeated, whatever
+/// was kept.
 #[test]
 fn an_episode_in_parts_is_the_episode() {
     for name in names() {
@@ -68,17 +70,17 @@ fn an_episode_in_parts_is_the_episode() {
         let params = policy.init(&mut Rng::new(2, Stream::Init, 0));
         let control = Control::Policy(policy, &params);
         let mut whole = common::rollout(problem, 2, 1, true);
-        whole.batch.kill(1, 2);
-        whole.forward(problem, control, Wanted::ALL, &mut |_| {});
+        whole.batch.fail_agent(1, 2);
+        whole.forward(problem, control, GradientTargets::ALL, &mut |_| {});
         let shares = [0.7, -1.3];
         let loss = || Loss { cost: Share::Each(&shares), own: None };
         whole.sweep(problem, control, loss());
         whole.clear_gradient();
-        // Once more, and without keeping what was recorded: the same bits.
+        // Again, and without keeping the recording: the same bits.
         let expected = whole.sweep(problem, control, loss()).params.to_vec();
         let mut again = common::rollout(problem, 2, 1, false);
-        again.batch.kill(1, 2);
-        again.forward(problem, control, Wanted::ALL, &mut |_| {});
+        again.batch.fail_agent(1, 2);
+        again.forward(problem, control, GradientTargets::ALL, &mut |_| {});
         again.sweep(problem, control, loss());
         again.clear_gradient();
         assert_eq!(again.sweep(problem, control, loss()).params, expected, "{name}: swept twice, nothing kept");
@@ -88,17 +90,18 @@ fn an_episode_in_parts_is_the_episode() {
             part.batch = whole.batch.clone();
             if let Some([z, xi, previous, memory]) = end {
                 let batch = &mut part.batch;
-                (batch.start, batch.places, batch.previous, batch.memory) = (z, xi, previous, memory);
+                (batch.start, batch.positions, batch.previous, batch.memory) = (z, xi, previous, memory);
             }
             let mut action = Vec::new();
-            part.forward(problem, control, Wanted::ALL, &mut |scene| action = scene.action.to_vec());
+            part.forward(problem, control, GradientTargets::ALL, &mut |scene| action = scene.action.to_vec());
             costs.iter_mut().zip(&part.costs).for_each(|(sum, now)| *sum += now);
             let (z, xi) = part.end();
             end = Some([z.to_vec(), xi.to_vec(), action, part.remembered().to_vec()]);
         }
         let [z, xi, ..] = end.expect("four ticks");
         assert!((z.as_slice(), xi.as_slice()) == whole.end(), "{name}: the end is the same");
-        // A task may measure against the start of the episode: a part has its own, the same but for rounding (a drift of mass, 1e-28, is rounding).
+        // A task may measure relative to the initial field: a part has its own, equal up to rounding (a mass drift of
+        // 1e-28 is rounding).
         let total: f64 = whole.costs.iter().sum();
         let close = costs.iter().zip(&whole.costs).all(|(a, b)| (a - b).abs() <= 1e-4 * b.abs() + 1e-12 * total);
         assert!(close, "{name}: {costs:?}, not {:?}", whole.costs);
@@ -111,13 +114,13 @@ fn what_was_not_wanted_cannot_be_had() {
     let problem = problem("heat1d", &["physics.ticks=2"]);
     let mut rollout = Rollout::new(2, 1, true, 1);
     rollout.batch.push(&[0.0; 100], &[0.0; 100], &[0.5]);
-    rollout.forward(&problem, Control::Actions(&[0.0; 4]), Wanted::default(), &mut |_| {}).backward(Loss::cost(1.0));
+    rollout.forward(&problem, Control::Actions(&[0.0; 4]), GradientTargets::default(), &mut |_| {}).backward(Loss::cost(1.0));
 }
 
-/// Another length of the domain: agents, margins and fields go along, and the same policy of a scaled equation does the same.
+/// With another length of the domain, agents, margins and fields scale with it, and the policy acts the same.
 #[test]
 fn a_longer_domain_is_the_same_domain_scaled() {
-    // Lengths doubled, diffusivity by four: in units of the length everything is as it was.
+    // Lengths doubled, diffusivity times four: in units of the length nothing changes.
     let one = problem("heat1d", &["physics.ticks=20"]);
     let two = problem(
         "heat1d",
@@ -137,7 +140,7 @@ fn a_longer_domain_is_the_same_domain_scaled() {
     let params = policy.init(&mut Rng::new(1, Stream::Init, 0));
     let costs = [&one, &two].map(|problem| {
         let mut rollout = common::rollout(problem, 3, 1, false);
-        rollout.forward(problem, Control::Policy(&*policy, &params), Wanted::default(), &mut |_| {});
+        rollout.forward(problem, Control::Policy(&*policy, &params), GradientTargets::default(), &mut |_| {});
         assert!(rollout.end().1.iter().all(|xi| *xi <= problem.stepper.grid().lengths[0]));
         rollout.costs.iter().take(6).sum::<f64>()
     });

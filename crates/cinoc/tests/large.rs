@@ -1,18 +1,18 @@
-//! One large field: threads work inside of an instance, and change nothing.
+//! Large fields: threads share one instance and change no bit.
 
 mod common;
 
 use cinoc::env::Env;
+use cinoc::internal::random::{Rng, Stream};
+use cinoc::internal::registry::Parts;
+use cinoc::internal::threads::Threads;
 use cinoc::problem::Preset;
-use cinoc::random::{Rng, Stream};
-use cinoc::registry::Parts;
-use cinoc::rollout::{Beginning, Control, Loss, Rollout, Wanted};
+use cinoc::rollout::{Control, GradientTargets, InitialCondition, Loss, Rollout};
 use cinoc::settings::Overlay;
-use cinoc::threads::Threads;
 use cinoc::{Real, Registry};
 use common::names;
 
-/// Large enough that every operation that can be shared is.
+/// Sizes for which every parallel operation uses several threads.
 fn changes(problem: &str) -> &'static [&'static str] {
     match problem {
         "heat2d" | "heat2d_obstacles" => &[
@@ -44,16 +44,16 @@ fn parts(problem: &str) -> Parts {
     registry.parts(&config).unwrap()
 }
 
-/// Agents at random places, some of them dead.
-fn beginning(parts: &Parts) -> Beginning {
+/// Agents at random positions, some of them failed.
+fn beginning(parts: &Parts) -> InitialCondition {
     let (problem, mut rng) = (&parts.problem, Rng::new(0, Stream::Test, 1));
-    let mut beginning = Beginning::drawn(problem, problem.agents, 0, Stream::Test, 0);
+    let mut beginning = InitialCondition::drawn(problem, problem.agents, 0, Stream::Test, 0);
     let lengths = &problem.stepper.grid().lengths;
-    for (i, place) in beginning.places.iter_mut().enumerate().filter(|_| problem.swarm.moves()) {
+    for (i, place) in beginning.positions.iter_mut().enumerate().filter(|_| problem.swarm.moves()) {
         *place = rng.uniform(0.0, lengths[i % lengths.len()] as f64) as Real;
     }
-    problem.swarm.settle(&mut beginning.places);
-    beginning.deaths.extend([(0, 3), (1, 7)]);
+    problem.swarm.settle(&mut beginning.positions);
+    beginning.failures.extend([(0, 3), (1, 7)]);
     beginning
 }
 
@@ -68,9 +68,9 @@ fn any_number_of_threads_steps_a_large_field_alike() {
             let mut env = Env::new(problem.clone(), 1, problem.agents, Threads::new(threads).unwrap()).unwrap();
             env.reset(&[true], &mut |_| start.clone());
             env.run(policy, &params, problem.ticks, &mut |_| {});
-            assert!(!env.last().diverged[0], "{name}");
+            assert!(!env.last_step().diverged[0], "{name}");
             let bits = |x: &[Real]| x.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
-            let state = [env.field(0), env.positions(0), env.action(0), env.last().terms].map(bits);
+            let state = [env.field(0), env.positions(0), env.action(0), env.last_step().terms].map(bits);
             (state, env.measures(0).iter().map(|x| x.to_bits()).collect::<Vec<_>>())
         };
         let one = run(1);
@@ -86,12 +86,12 @@ fn any_number_of_threads_gives_the_gradient_of_a_large_field() {
         let parts = parts(name);
         let (problem, policy) = (&*parts.problem, &*parts.policy);
         let params = policy.init(&mut Rng::new(1, Stream::Init, 0));
-        let Beginning { start, target, places, .. } = beginning(&parts);
+        let InitialCondition { start, target, positions, .. } = beginning(&parts);
         let run = |threads: usize| {
             let mut rollout = [Rollout::new(problem.ticks, 1, true, problem.agents)];
-            rollout[0].batch.push(&start, &target, &places);
+            rollout[0].batch.push(&start, &target, &positions);
             Threads::new(threads).unwrap().for_each(&mut rollout, |_, rollout| {
-                let wanted = Wanted { start: true, ..Wanted::PARAMS };
+                let wanted = GradientTargets { start: true, ..GradientTargets::PARAMS };
                 rollout.forward(problem, Control::Policy(policy, &params), wanted, &mut |_| {}).backward(Loss::cost(1.0));
             });
             rollout[0].gradient().iter().map(|x| x.to_bits()).collect::<Vec<_>>()

@@ -1,34 +1,34 @@
-//! The swarm on a rectangle: what agents see and how they push, against plain versions.
+//! Observations and forces of a swarm on a rectangle against reference implementations.
 
 use cinoc::Real;
-use cinoc::actuate::{Force2d, Kernel, Push};
-use cinoc::sense::{Observe2d, Window};
+use cinoc::internal::actuate::{Force2d, Kernel, Push};
+use cinoc::internal::sense::{Observe2d, Window};
 use cinoc_pde::Grid;
 use cinoc_tape::check::{assert_derivative, noise};
-use cinoc_tape::{Memory, Tape};
+use cinoc_tape::{Arena, Tape};
 use std::sync::Arc;
 
-fn looking(points: usize, window: f64) -> Window {
+fn window(points: usize, window: f64) -> Window {
     Window { gain: 1.5, ..Window::new(points, window) }
 }
 
-fn see(grid: &Grid, settings: &Window, z: &[Real], target: &[Real], xi: &[Real]) -> Vec<Real> {
+fn patch(grid: &Grid, settings: &Window, z: &[Real], target: &[Real], xi: &[Real]) -> Vec<Real> {
     let observe = Arc::new(Observe2d::new(grid, settings));
-    let tape = Tape::new(Memory::default(), &[]);
+    let tape = Tape::new(Arena::default(), &[]);
     let shape = [1, grid.nodes[0], grid.nodes[1]];
     let xi = tape.constant([1, xi.len() / 2, 2], xi);
     tape.record(&observe, [tape.constant(shape, z), tape.constant(shape, target), xi]).value()
 }
 
-/// What one agent sees, sample by sample.
-fn see_plainly(grid: &Grid, settings: &Window, z: &[Real], target: &[Real], xi: &[Real]) -> Vec<f64> {
+/// Patch of one agent, sample by sample.
+fn reference_patch(grid: &Grid, settings: &Window, z: &[Real], target: &[Real], xi: &[Real]) -> Vec<f64> {
     let (nodes, periodic) = (&grid.nodes, grid.periodic);
     let wrap = |i: i64, n: usize| if periodic { i.rem_euclid(n as i64) } else { i.clamp(0, n as i64 - 1) } as usize;
     let e = |i: i64, j: i64| {
         let k = wrap(i, nodes[0]) * nodes[1] + wrap(j, nodes[1]);
         settings.gain * (z[k] as f64 - target[k] as f64)
     };
-    // Both neighbours inside, or the node itself in place of one outside, over the distance between the two.
+    // Both neighbours inside, or the node itself for one outside, over the distance between the two.
     let slope = |i: i64, n: usize, axis: usize, at: &dyn Fn(i64) -> f64| {
         let (low, high) = if periodic { (i - 1, i + 1) } else { ((i - 1).max(0), (i + 1).min(n as i64 - 1)) };
         settings.window * (at(high) - at(low)) / ((high - low) as f64 * grid.spacing(axis))
@@ -38,7 +38,7 @@ fn see_plainly(grid: &Grid, settings: &Window, z: &[Real], target: &[Real], xi: 
         [e(i, j), slope(i, nodes[0], 0, &|i| e(i, j)), slope(j, nodes[1], 1, &|j| e(i, j))]
     };
     let h = settings.window / (settings.points - 1) as f64;
-    let place = |axis: usize, j: usize| {
+    let sample = |axis: usize, j: usize| {
         let x = xi[axis] as f64 + (j as f64 - 0.5 * (settings.points - 1) as f64) * h;
         let t = x / grid.spacing(axis);
         let t = if periodic { t } else { t.clamp(0.0, (nodes[axis] - 1) as f64) };
@@ -46,7 +46,7 @@ fn see_plainly(grid: &Grid, settings: &Window, z: &[Real], target: &[Real], xi: 
     };
     let mut seen = Vec::new();
     for (j, k) in (0..settings.points).flat_map(|j| (0..settings.points).map(move |k| (j, k))) {
-        let ((x, a), (y, b)) = (place(0, j), place(1, k));
+        let ((x, a), (y, b)) = (sample(0, j), sample(1, k));
         for c in 0..3 {
             let along = |x: i64| (1.0 - b) * node(x, y)[c] + b * node(x, y + 1)[c];
             seen.push((1.0 - a) * along(x) + a * along(x + 1));
@@ -55,7 +55,7 @@ fn see_plainly(grid: &Grid, settings: &Window, z: &[Real], target: &[Real], xi: 
     seen
 }
 
-/// Rectangles with walls and rings, samples one cell apart and not, windows larger than a ring.
+/// Rectangles with walls and rings, samples one cell apart or not, windows larger than a ring.
 fn views() -> Vec<(Grid, Window)> {
     [false, true]
         .into_iter()
@@ -64,27 +64,27 @@ fn views() -> Vec<(Grid, Window)> {
             let square = Grid::plane([12, 12], [1.0, 1.0], periodic);
             let oblong = Grid::plane([9, 14], [1.0, 1.25], periodic);
             [
-                (square.clone(), looking(6, 5.0 * cell)),
-                (square, looking(20, 19.0 * cell)),
-                (oblong.clone(), looking(5, 0.31)),
-                (oblong, looking(13, 0.17)),
+                (square.clone(), window(6, 5.0 * cell)),
+                (square, window(20, 19.0 * cell)),
+                (oblong.clone(), window(5, 0.31)),
+                (oblong, window(13, 0.17)),
             ]
         })
         .collect()
 }
 
 #[test]
-fn observation_agrees_with_a_plain_one() {
+fn observation_agrees_with_the_reference() {
     for (grid, settings) in views() {
         let (z, target) = (noise(grid.count(), 1), noise(grid.count(), 2));
-        let places: [[f64; 2]; 5] = [[0.41, 0.77], [0.0, 0.0], [1.0, 1.0], [0.03, 0.98], [0.999, 0.5]];
-        let xi: Vec<Real> = places.iter().flat_map(|p| [p[0] as Real, (p[1] * grid.lengths[1] as f64) as Real]).collect();
-        let seen = see(&grid, &settings, &z, &target, &xi);
+        let positions: [[f64; 2]; 5] = [[0.41, 0.77], [0.0, 0.0], [1.0, 1.0], [0.03, 0.98], [0.999, 0.5]];
+        let xi: Vec<Real> = positions.iter().flat_map(|p| [p[0] as Real, (p[1] * grid.lengths[1] as f64) as Real]).collect();
+        let seen = patch(&grid, &settings, &z, &target, &xi);
         let size = settings.points * settings.points * 3;
         for (m, seen) in seen.chunks_exact(size).enumerate() {
-            let plain = see_plainly(&grid, &settings, &z, &target, &xi[2 * m..2 * m + 2]);
-            let limit = if cfg!(feature = "f64") { 1e-12 } else { 2e-4 };
-            for (k, (a, b)) in seen.iter().zip(&plain).enumerate() {
+            let expected = reference_patch(&grid, &settings, &z, &target, &xi[2 * m..2 * m + 2]);
+            let limit = if cfg!(double) { 1e-12 } else { 2e-4 };
+            for (k, (a, b)) in seen.iter().zip(&expected).enumerate() {
                 assert!((*a as f64 - b).abs() < limit, "{grid:?} {settings:?} agent {m}, number {k}: {a} not {b}");
             }
         }
@@ -96,7 +96,7 @@ fn observation_wraps_around_a_ring() {
     for (grid, settings) in views().into_iter().filter(|(grid, _)| grid.periodic) {
         let (z, target) = (noise(grid.count(), 1), noise(grid.count(), 2));
         let [a, b, c] = [[0.01, 0.4], [1.01, 0.4 + grid.lengths[1]], [-0.99, 0.4 - 2.0 * grid.lengths[1]]]
-            .map(|xi| see(&grid, &settings, &z, &target, &xi));
+            .map(|xi| patch(&grid, &settings, &z, &target, &xi));
         for k in 0..a.len() {
             assert!((a[k] - b[k]).abs() < 2e-4 && (a[k] - c[k]).abs() < 2e-4);
         }
@@ -105,12 +105,12 @@ fn observation_wraps_around_a_ring() {
 
 #[test]
 fn observation_has_the_right_derivative() {
-    // Cells are wide and samples lie away from nodes: a step of the differences never crosses a kink.
+    // Cells are wide and samples lie away from nodes: a finite difference never crosses a kink.
     for periodic in [false, true] {
         let cell = if periodic { 1.0 / 8.0 } else { 1.0 / 7.0 };
         for (points, spacing) in [(4, 1.0), (5, 0.5), (3, 2.0)] {
             let grid = Grid::plane([8, 8], [1.0, 1.0], periodic);
-            let observe = Arc::new(Observe2d::new(&grid, &looking(points, (points - 1) as f64 * spacing * cell)));
+            let observe = Arc::new(Observe2d::new(&grid, &window(points, (points - 1) as f64 * spacing * cell)));
             let xi: Vec<Real> = [0.25, 3.75, 5.25, 6.75, 2.25, 0.75, 6.75, 6.25].iter().map(|t| (t * cell) as Real).collect();
             let (z, target) = (noise(128, 1), noise(128, 2));
             assert_derivative(&[(&[2, 8, 8], &z), (&[2, 8, 8], &target), (&[2, 2, 2], &xi)], |v| {
@@ -121,9 +121,9 @@ fn observation_has_the_right_derivative() {
 }
 
 #[test]
-fn the_way_through_the_position_can_be_cut() {
+fn the_derivative_through_the_position_can_be_disabled() {
     let grid = Grid::plane([8, 8], [1.0, 1.0], false);
-    let settings = Window { through_position: false, ..looking(4, 0.3) };
+    let settings = Window { through_position: false, ..window(4, 0.3) };
     let observe = Arc::new(Observe2d::new(&grid, &settings));
     let point = vec![([1, 8, 8].into(), noise(64, 1)), ([1, 1, 2].into(), vec![0.4, 0.6])];
     let (_, bars) = cinoc_tape::check::pull_back(
@@ -135,8 +135,8 @@ fn the_way_through_the_position_can_be_cut() {
     assert!(bars[0].iter().any(|b| b.abs() > 0.1));
 }
 
-/// The push of some agents, node by node.
-fn push_plainly(grid: &Grid, sigma: f64, action: &[Real], xi: &[Real]) -> Vec<f64> {
+/// Force of several agents, node by node.
+fn reference_force(grid: &Grid, sigma: f64, action: &[Real], xi: &[Real]) -> Vec<f64> {
     let distance = |x: f64, xi: Real, axis: usize| {
         let (d, length) = (x - xi as f64, grid.lengths[axis] as f64);
         if grid.periodic { d - length * (d / length).round() } else { d }
@@ -155,18 +155,18 @@ fn push_plainly(grid: &Grid, sigma: f64, action: &[Real], xi: &[Real]) -> Vec<f6
 
 #[test]
 fn force_is_a_sum_of_gaussians() {
-    // Bumps that reach everywhere, and bumps that leave most of the grid alone, on grids of one and of several groups of lanes.
+    // Bumps that reach everywhere, and bumps that reach few nodes, on grids of one and of several groups of lanes.
     for (nodes, sigma) in [([9, 14], 0.15), ([50, 70], 0.01), ([50, 70], 0.03), ([40, 64], 0.15)] {
         for periodic in [false, true] {
             let grid = Grid::plane(nodes, [1.0, 1.25], periodic);
             let force = Arc::new(Force2d::new(&grid, &Push { sigma, kernel: Kernel::Peak }));
-            let places = [[0.4, 0.7], [0.0, 0.0], [1.0, 1.25], [0.01, 1.2], [0.98, 0.02], [0.52, 0.61]];
-            let (action, xi) = (noise(18, 1), places.as_flattened());
-            let tape = Tape::new(Memory::default(), &[]);
+            let positions = [[0.4, 0.7], [0.0, 0.0], [1.0, 1.25], [0.01, 1.2], [0.98, 0.02], [0.52, 0.61]];
+            let (action, xi) = (noise(18, 1), positions.as_flattened());
+            let tape = Tape::new(Arena::default(), &[]);
             let found = tape.record(&force, [tape.constant([1, 6, 3], &action), tape.constant([1, 6, 2], xi)]).value();
-            let plain = push_plainly(&grid, sigma, &action, xi);
-            let limit = if cfg!(feature = "f64") { 1e-14 } else { 2e-5 };
-            for (k, (a, b)) in found.iter().zip(&plain).enumerate() {
+            let expected = reference_force(&grid, sigma, &action, xi);
+            let limit = if cfg!(double) { 1e-14 } else { 2e-5 };
+            for (k, (a, b)) in found.iter().zip(&expected).enumerate() {
                 assert!((*a as f64 - b).abs() < limit, "{grid:?} σ {sigma}, node {k}: {a} not {b}");
             }
         }
@@ -176,7 +176,7 @@ fn force_is_a_sum_of_gaussians() {
 #[test]
 fn force_has_the_right_derivative() {
     for periodic in [false, true] {
-        // Narrow bumps: the kink where the nearest image changes sides is too low to matter.
+        // Narrow bumps: the kink where the nearest image changes is negligible.
         let grid = Grid::plane([9, 20], [1.0, 1.25], periodic);
         let force = Arc::new(Force2d::new(&grid, &Push { sigma: 0.1, kernel: Kernel::UnitMass }));
         let xi: Vec<Real> = noise(12, 2).iter().map(|x| 0.55 + 0.5 * x).collect();

@@ -1,9 +1,9 @@
-//! Networks as their settings ask for them.
+//! Networks and their settings.
 
 use cinoc::Error;
+use cinoc::internal::random::{Rng, Stream};
+use cinoc::internal::sense::{Features, Patch};
 use cinoc::policy::{DeepONet, Plant, PolicyDefinition};
-use cinoc::random::{Rng, Stream};
-use cinoc::sense::{Features, Patch};
 
 const IMAGE: Features = Features {
     patch: Patch::Image { height: 12, width: 12, channels: 3 },
@@ -50,7 +50,7 @@ fn strides_make_the_branch_smaller() {
     let params = policy.init(&mut Rng::new(0, Stream::Init, 0));
     let (_, shape, _) = params.iter().nth(4).expect("branch.w");
     assert_eq!(shape.sizes(), [16 * 20 * 32, 64]);
-    // One look for all agents of an instance.
+    // One observation for all agents of an instance.
     let branch = 32 * 40 * 27 * 16 + 16 * 20 * 144 * 32 + 16 * 20 * 32 * 64;
     let rest = 26 * 32 + 32 * 32 + 96 * 64 + 64 * 2;
     assert_eq!(policy.flops(9), 2 * (branch + 9 * rest));

@@ -1,21 +1,21 @@
-//! Any number of ranks gives the same bits, and what fails on one fails on all.
+//! Any number of ranks gives the same bits, and an error on one rank ends all.
 
 mod common;
 
 use cinoc::evaluate::{Request, Scores, scores};
-use cinoc::optimum::{Found, Goal, Horizon, Listen, Receded, Record, Search, recede, search};
-use cinoc::random::{Rng, Stream};
-use cinoc::ranks::Ranks;
+use cinoc::internal::random::{Rng, Stream};
+use cinoc::internal::ranks::Ranks;
+use cinoc::internal::threads::Threads;
 use cinoc::run::{Origin, Run};
-use cinoc::threads::Threads;
 use cinoc::train::Trainer;
 use cinoc::{Config, Error, Real};
+use cinoc_lab::optimum::{Goal, Horizon, Listen, OptimumRecord, RecedingRecord, Record, Search, recede, search};
 use common::{config, names, parts, problem};
 use std::path::PathBuf;
 use std::sync::{Arc, Barrier, Mutex};
 use std::thread;
 
-/// Ranks that are threads of this process and leave messages on a board.
+/// Ranks that are threads of this process and exchange messages over shared memory.
 struct Board {
     count: usize,
     meeting: Barrier,
@@ -28,7 +28,7 @@ struct Rank {
 }
 
 impl Rank {
-    /// Puts a message for each rank on the board; all that is on it once everybody did.
+    /// Posts a message for each rank and returns all messages once every rank has posted.
     fn meet(&self, own: Result<Vec<Vec<u8>>, String>) -> Result<Vec<Vec<Vec<u8>>>, Error> {
         self.board.messages.lock().unwrap()[self.rank] = own;
         self.board.meeting.wait();
@@ -62,14 +62,14 @@ impl Ranks for Rank {
     }
 }
 
-/// What each of `count` ranks with so many threads finds.
+/// Runs `f` on `count` ranks with `threads` threads each and returns their results.
 fn on_ranks<R: Send>(count: usize, threads: usize, f: impl Fn(Threads) -> Result<R, Error> + Sync) -> Vec<Result<R, Error>> {
     let messages = Mutex::new(vec![Ok(Vec::new()); count]);
     let board = Arc::new(Board { count, meeting: Barrier::new(count), messages });
     let run = |rank: usize| {
         let ranks = Arc::new(Rank { rank, board: board.clone() });
-        let found = f(Threads::new(threads).unwrap().among(ranks.clone()));
-        // As at the end of a process: whoever has failed tells the others, whoever has not hears of it.
+        let found = f(Threads::new(threads).unwrap().on_ranks(ranks.clone()));
+        // As at the end of a process: a failed rank informs the others.
         let left = match &found {
             Err(Error::Elsewhere { .. }) => Ok(Vec::new()),
             found => ranks.meet(found.as_ref().map(|_| Vec::new()).map_err(Error::to_string)),
@@ -82,7 +82,7 @@ fn on_ranks<R: Send>(count: usize, threads: usize, f: impl Fn(Threads) -> Result
     })
 }
 
-/// Ranks, and threads of each. Twelve instances are five shards: some ranks have more of them than others, or none.
+/// Ranks, and threads of each. Twelve instances make five shards, so some ranks have more shards than others, or none.
 const TEAMS: [(usize, usize); 5] = [(1, 1), (2, 1), (3, 2), (5, 1), (7, 1)];
 
 fn short(problem: &str) -> Config {
@@ -115,8 +115,8 @@ fn trained(name: &str, threads: Threads) -> Result<Trained, Error> {
 #[test]
 fn training() {
     for name in names() {
-        let alone = trained(name, Threads::one()).unwrap();
-        // All problems with one team, and all teams with one problem.
+        let alone = trained(name, Threads::single()).unwrap();
+        // All problems with one layout, and all layouts with one problem.
         for (ranks, threads) in TEAMS.into_iter().filter(|team| name == "heat1d" || *team == (3, 2)) {
             for found in on_ranks(ranks, threads, |threads| trained(name, threads)) {
                 assert!(found.unwrap() == alone, "{name}: {ranks} ranks of {threads} threads");
@@ -134,7 +134,7 @@ fn scores_of_all_instances() {
             scores(&parts.problem, &*parts.policy, &params, &Request::test(5, 37, 2), &threads)?;
         Ok((measures.concat(), efforts, diverged))
     };
-    let alone = found(Threads::one()).unwrap();
+    let alone = found(Threads::single()).unwrap();
     assert_eq!(alone.1.len(), 37);
     for (ranks, threads) in TEAMS {
         for found in on_ranks(ranks, threads, found) {
@@ -176,7 +176,7 @@ fn optima_and_receding_horizons() {
     let request = Request::test(3, 5, 1);
     let which = [0, 1, 2, 4];
     let found = |threads: Threads| {
-        let (optima, receded) = (Kept::<Found>::new(false), Kept::<Receded>::new(false));
+        let (optima, receded) = (Kept::<OptimumRecord>::new(false), Kept::<RecedingRecord>::new(false));
         let how = Search { iterations: 12, ..Search::new(Goal::Score) };
         search(&problem, None, &request, &which, &how, &threads, &optima)?;
         recede(&problem, &request, &which, &Horizon { ahead: 3, every: 2, iterations: 5 }, &threads, &receded)?;
@@ -185,7 +185,7 @@ fn optima_and_receding_horizons() {
         receded.iter_mut().for_each(|one| (one.seconds, one.seconds_worst) = (0.0, 0.0));
         Ok((optima, receded))
     };
-    let alone = found(Threads::one()).unwrap();
+    let alone = found(Threads::single()).unwrap();
     assert!(alone.0.len() == 4 && alone.0.iter().all(|one| one.actions.iter().any(|a| *a != 0.0)));
     for (ranks, threads) in TEAMS {
         for found in on_ranks(ranks, threads, found) {
@@ -199,7 +199,7 @@ fn all_searches_stop_where_one_rank_is_told_to() {
     let problem = problem("heat1d", &["physics.ticks=60"]);
     let long = Search { iterations: 1_000_000, tolerance: 0.0, ..Search::new(Goal::Score) };
     let stopped = on_ranks(3, 1, |threads| {
-        let kept = Kept::<Found>::new(threads.ranks().rank() == 1);
+        let kept = Kept::<OptimumRecord>::new(threads.ranks().rank() == 1);
         search(&problem, None, &Request::test(3, 6, 1), &[0, 1, 2, 3, 4, 5], &long, &threads, &kept)?;
         Ok(kept.sorted().len())
     });
@@ -215,7 +215,7 @@ fn a_divergence_is_the_same_error_on_all_ranks() {
         let mut trainer = Trainer::new(parts(&config), 0, threads)?;
         (0..3).try_for_each(|_| trainer.step().map(drop))
     };
-    let alone = failed(Threads::one()).unwrap_err().to_string();
+    let alone = failed(Threads::single()).unwrap_err().to_string();
     assert!(alone.contains("at tick"), "{alone}");
     for ranks in [2, 5] {
         for found in on_ranks(ranks, 1, failed) {
@@ -236,7 +236,7 @@ fn an_error_of_one_rank_ends_all() {
     }
 }
 
-/// A folder of its own for a test.
+/// A temporary folder of a test.
 struct Scratch(PathBuf);
 
 impl Scratch {
@@ -264,7 +264,7 @@ fn a_run_goes_on_with_another_number_of_ranks() {
     let origin = || Origin { config: short("heat1d"), preset: "paper".into(), seed: 1 };
     let go_on = |mut run: Run| (0..3 - run.trainer.update).try_for_each(|_| run.step().map(drop));
     let (whole, parted) = (Scratch::new("whole"), Scratch::new("parted"));
-    go_on(Run::start(&registry, &whole.0, origin(), Threads::one()).unwrap()).unwrap();
+    go_on(Run::start(&registry, &whole.0, origin(), Threads::single()).unwrap()).unwrap();
     for one in on_ranks(3, 1, |threads| {
         let mut run = Run::start(&registry, &parted.0, origin(), threads)?;
         run.step()?;
@@ -274,11 +274,9 @@ fn a_run_goes_on_with_another_number_of_ranks() {
     }
     on_ranks(2, 2, |threads| go_on(Run::resume(&registry, &parted.0, threads)?)).into_iter().for_each(|one| one.unwrap());
     assert!(whole.files() == parted.files());
-    // Only the first rank sees the folder, and what it says is heard by all.
+    // Only the first rank accesses the folder, and all ranks receive its result.
     let texts = on_ranks(3, 1, |threads| go_on(Run::start(&registry, &whole.0, origin(), threads)?));
     for text in texts {
-        assert!(
-            text.unwrap_err().to_string().ends_with("already holds a run; add --resume to continue it, or choose another --out")
-        );
+        assert!(text.unwrap_err().to_string().ends_with("already holds a run; resume it, or choose another folder"));
     }
 }

@@ -1,28 +1,29 @@
-//! Agents that remember, see the target and the gaps to their neighbours: every derivative, and training with them.
+//! Memory, observation of the target and of gaps: derivatives, and training with them.
 
+use cinoc::internal::random::Stream;
+use cinoc::internal::sense::{Gaps, Holding, TargetView};
+use cinoc::internal::threads::Threads;
 use cinoc::problem::Preset;
-use cinoc::random::Stream;
-use cinoc::sense::{Gaps, Holding, TargetView};
 use cinoc::settings::Overlay;
 use cinoc::task::FinalError;
-use cinoc::threads::Threads;
 use cinoc::train::Trainer;
-use cinoc::{Config, Real, Registry, env, inspect};
+use cinoc::{Config, Real, Registry, env};
+use cinoc_lab::inspect;
 use cinoc_pde::Grid;
 use cinoc_tape::check::{Point, compare, noise};
-use cinoc_tape::{Memory, Shape, Tape};
+use cinoc_tape::{Arena, Shape, Tape};
 use std::sync::Arc;
 
-const STEP: f64 = if cfg!(feature = "f64") { 1e-7 } else { 2e-4 };
-const LIMIT: f64 = if cfg!(feature = "f64") { 1e-6 } else { 2e-2 };
+const STEP: f64 = if cfg!(double) { 1e-7 } else { 2e-4 };
+const LIMIT: f64 = if cfg!(double) { 1e-6 } else { 2e-2 };
 
-/// Positions all over a domain.
+/// Returns positions all over a domain.
 fn places(count: usize, lengths: &[Real]) -> Vec<Real> {
     noise(count, 11).iter().enumerate().map(|(i, x)| (0.5 + 0.45 * x) * lengths[i % lengths.len()]).collect()
 }
 
-/// The median error of five random directions: some cross a kink.
-fn error(point: &Point, f: &cinoc_tape::check::Function) -> f64 {
+/// Returns the median error over five random directions, as some cross a kink.
+fn error(point: &Point, f: &cinoc_tape::check::VarFn) -> f64 {
     let mut errors: Vec<f64> = (0..5).map(|seed| compare(point, f, STEP, seed).error).collect();
     errors.sort_by(f64::total_cmp);
     errors[2]
@@ -37,8 +38,8 @@ fn gaps_have_the_right_derivative() {
         Grid::torus([16, 16], [3.0, 3.0]),
     ];
     for grid in grids {
-        // With many agents some pair is about to change sectors, where a gap jumps: steps have to be small then.
-        let many = if cfg!(feature = "f64") { 60 } else { 9 };
+        // With many agents some pair is close to a change of sector, where a gap jumps: steps have to be small.
+        let many = if cfg!(double) { 60 } else { 9 };
         for agents in [1, 2, many] {
             let gaps = Arc::new(Gaps::new(&grid, 0.25));
             let (d, alive) = (grid.dimensions(), vec![1.0; 2 * agents]);
@@ -52,7 +53,7 @@ fn gaps_have_the_right_derivative() {
 #[test]
 fn gaps_on_a_line_are_what_they_seem() {
     let see = |grid: &Grid, xi: &[Real], strength: &[Real]| {
-        let tape = Tape::new(Memory::default(), &[]);
+        let tape = Tape::new(Arena::default(), &[]);
         let (gaps, agents) = (Arc::new(Gaps::new(grid, 0.5)), xi.len());
         tape.record(&gaps, [tape.constant([1, agents, 1], xi), tape.constant([1, agents], strength)]).value()
     };
@@ -60,12 +61,12 @@ fn gaps_on_a_line_are_what_they_seem() {
         assert!(a.len() == b.len() && a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-5), "{a:?} instead of {b:?}");
     };
     let (interval, ring) = (Grid::walls(11, 1.0), Grid::periodic(16, 1.0));
-    // In units of one half. The dead see, but are not seen.
+    // In units of one half. Failed agents observe, but are not observed.
     near(see(&interval, &[0.5, 0.1, 0.75], &[1.0, 1.0, 1.0]), &[0.8, 0.5, 0.2, 0.8, 0.5, 0.5]);
     near(see(&interval, &[0.5, 0.1, 0.75], &[0.0, 1.0, 1.0]), &[0.8, 0.5, 0.2, 1.3, 1.3, 0.5]);
     near(see(&ring, &[0.5, 0.1, 0.75], &[1.0, 1.0, 1.0]), &[0.8, 0.5, 0.7, 0.8, 0.5, 0.7]);
     near(see(&ring, &[0.5, 0.1, 0.75], &[0.0, 1.0, 0.0]), &[0.8, 1.2, 2.0, 2.0, 1.3, 0.7]);
-    // Of two at the same place one is left and one is right.
+    // Of two agents at the same position one is left and one is right.
     near(see(&interval, &[0.5, 0.5], &[1.0, 1.0]), &[1.0, 0.0, 0.0, 1.0]);
 }
 
@@ -89,10 +90,10 @@ fn the_target_is_seen_with_the_right_derivative() {
 fn a_parabola_is_held_by_its_curvature() {
     let grid = Grid::walls(101, 1.0);
     let z: Vec<Real> = (0..101).map(|i| (i as Real / 100.0) * (1.0 - i as Real / 100.0)).collect();
-    let tape = Tape::new(Memory::default(), &[]);
+    let tape = Tape::new(Arena::default(), &[]);
     let view = TargetView::new(&grid, 0.2, Holding { nu: 0.5, rho: 0.0 });
     let seen = view.observe(tape.constant([1, 101], &z), tape.constant([1, 2, 1], &[0.3, 1.0])).value();
-    // z, z'/4, −νz''/2 here and half a window to both sides; beyond a wall it is that of the wall.
+    // z, z'/4, −νz''/2 here and half a window to both sides; beyond a wall, the value at the wall.
     let expected = [0.21, 0.1, 0.5, 0.5, 0.5, 0.0, -0.2475, 0.5, 0.5, 0.5];
     assert!(seen.iter().zip(expected).all(|(a, b)| (a - b).abs() < 2e-3), "{seen:?}");
 }
@@ -104,7 +105,7 @@ fn the_final_error_has_the_right_derivative() {
     assert!(found < LIMIT, "{found}");
 }
 
-/// Everything at once: memory, views, other numbers of agents, deaths, held decisions.
+/// All features at once: memory, observations, varying numbers of agents, failures, action repeat.
 fn config(problem: &str, more: &[&str]) -> Config {
     let settings = [
         "policy.kind=\"recurrent\"",
@@ -134,7 +135,7 @@ fn the_gradient_of_everything_is_right() {
     for problem in ["heat1d", "fkpp1d", "heat2d"] {
         let found = inspect::sweep(&registry, &config(problem, &TRACKING), 8, &[1e-2, 1e-3, 1e-4, 1e-5]).expect("finite");
         let best = found.iter().map(|(_, error)| *error).fold(f64::INFINITY, f64::min);
-        let limit = if cfg!(feature = "f64") { 1e-6 } else { 2e-2 };
+        let limit = if cfg!(double) { 1e-6 } else { 2e-2 };
         assert!(best < limit, "{problem}: {found:?}");
     }
 }
@@ -160,7 +161,7 @@ fn the_policy_can_be_replayed() {
     let registry = Registry::builtin();
     for problem in ["heat1d", "heat2d"] {
         let parts = registry.parts(&config(problem, &TRACKING)).expect("settings");
-        let params = parts.policy.init(&mut cinoc::random::Rng::new(3, Stream::Init, 0));
+        let params = parts.policy.init(&mut cinoc::internal::random::Rng::new(3, Stream::Init, 0));
         env::assert_replayable(&parts.problem, &*parts.policy, &params);
     }
 }

@@ -1,23 +1,24 @@
-//! What trained models compute: the scores of models that come with the program, to the last digit; and what counts when an episode diverges.
+//! Scores of the shipped models, to the last digit; scores of diverged episodes.
 
 use cinoc::evaluate::{Request, report, scores};
-use cinoc::policy::{Context, Decision, Idle, Policy};
-use cinoc::random::Rng;
+use cinoc::internal::random::Rng;
+use cinoc::internal::sense::Observation;
+use cinoc::internal::threads::Threads;
+use cinoc::policy::{Context, Decision, Policy, ZeroControl};
 use cinoc::run::Model;
-use cinoc::sense::Observation;
 use cinoc::settings::Overlay;
-use cinoc::threads::Threads;
 use cinoc::{Real, Registry};
 use cinoc_tape::{Leaves, Params, Shape};
 use std::path::Path;
 
 fn shipped(name: &str) -> Model {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("models/{name}.safetensors"));
+    let models = if cfg!(double) { "../../cinoc/models" } else { "models" };
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(models).join(format!("{name}.safetensors"));
     Model::read(&Registry::builtin(), &path).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// What a model that comes with the program scores on 50 instances of seed 3000.
-#[cfg(not(feature = "f64"))]
+/// Expected scores of a shipped model on 50 instances of seed 3000.
+#[cfg(not(double))]
 struct Row {
     mean: f64,
     worst: f64,
@@ -27,9 +28,9 @@ struct Row {
     measures: &'static [(&'static str, f64)],
 }
 
-#[cfg(not(feature = "f64"))]
+#[cfg(not(double))]
 impl Row {
-    /// To the last digit: in single precision a model computes the same bits for ever.
+    /// Compares to the last digit: in single precision the bits of a model never change.
     fn check(&self, name: &str) {
         let model = shipped(name);
         let (problem, policy) = model.build(&Registry::builtin()).expect("a problem");
@@ -42,7 +43,7 @@ impl Row {
     }
 }
 
-#[cfg(not(feature = "f64"))]
+#[cfg(not(double))]
 #[test]
 fn heat1d() {
     Row {
@@ -56,7 +57,7 @@ fn heat1d() {
     .check("heat1d");
 }
 
-#[cfg(not(feature = "f64"))]
+#[cfg(not(double))]
 #[test]
 fn fkpp1d() {
     Row {
@@ -70,7 +71,7 @@ fn fkpp1d() {
     .check("fkpp1d");
 }
 
-#[cfg(not(feature = "f64"))]
+#[cfg(not(double))]
 #[test]
 fn heat2d() {
     Row {
@@ -84,7 +85,7 @@ fn heat2d() {
     .check("heat2d");
 }
 
-#[cfg(not(feature = "f64"))]
+#[cfg(not(double))]
 #[test]
 fn heat2d_obstacles() {
     Row {
@@ -105,7 +106,7 @@ fn heat2d_obstacles() {
     .check("heat2d_obstacles");
 }
 
-#[cfg(not(feature = "f64"))]
+#[cfg(not(double))]
 #[test]
 fn density2d() {
     Row {
@@ -124,13 +125,13 @@ fn density2d() {
     .check("density2d");
 }
 
-/// `ks1d` with actuators strong enough to break it, and states that are soon made.
+/// Returns `ks1d` with actuators strong enough to make it diverge, and states that are quickly computed.
 fn strong() -> Model {
     let changes = ["swarm.u_limit=1e6", "data.settle=20", "data.apart=5", "data.test_states=8"];
     shipped("ks1d").with(&Registry::builtin(), &Overlay::from_pairs(changes).unwrap()).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// No number of a report may look like a good one: words for what is not finite, nothing missing.
+/// Checks that a report has words for values that are not finite, and nothing missing.
 fn plain(report: &cinoc::evaluate::Report) -> serde_json::Value {
     let json = serde_json::to_value(report).unwrap();
     fn check(value: &serde_json::Value, path: &str) {
@@ -149,15 +150,15 @@ fn what_diverges_has_the_worst_score() {
     let model = strong();
     let (problem, policy) = model.build(&Registry::builtin()).unwrap();
     let request = Request::test(problem.agents, 6, 1);
-    let threads = Threads::one();
+    let threads = Threads::single();
     let found = report(&problem, &*policy, &model.params, "ks1d", &request, &threads).unwrap();
     assert_eq!((found.diverged, found.instances), (6, 6));
     for worst in [found.score.mean, found.score.std, found.score.median, found.ratio, found.ratio_median, found.effort] {
         assert_eq!(worst, f64::INFINITY, "{found:?}");
     }
     assert!(found.measures.values().all(|worst| *worst == f64::INFINITY), "{found:?}");
-    // Left alone the same instances are fine.
-    let free = scores(&problem, &Idle { action_width: 1 }, &Params::default(), &request, &threads).unwrap();
+    // The same instances are finite without control.
+    let free = scores(&problem, &ZeroControl { action_width: 1 }, &Params::default(), &request, &threads).unwrap();
     assert!(free.diverged == 0 && free.mean(0) == found.uncontrolled.mean && free.mean(0) > 0.5, "{}", free.mean(0));
     let json = plain(&found);
     for key in ["mean", "std", "median"] {
@@ -167,7 +168,7 @@ fn what_diverges_has_the_worst_score() {
     assert_eq!(json["uncontrolled"]["mean"].as_f64(), Some(found.uncontrolled.mean));
 }
 
-/// Pushes as hard as it can wherever the field is not zero.
+/// A policy that pushes at the limit wherever the field is not zero.
 struct Wild;
 
 impl Policy for Wild {
@@ -186,20 +187,20 @@ impl Policy for Wild {
     }
 }
 
-/// One bad instance of four: the mean is lost, the median is not, and both are over all four.
+/// One diverged instance of four: the mean is infinite, the median is not, and both are over all four.
 #[test]
 fn one_diverged_episode_is_one_of_all() {
     let problem = strong().build(&Registry::builtin()).unwrap().0;
-    // A wave that grows: three on the ring.
+    // An unstable wave: three periods on the ring.
     let wave = |i: usize| (std::f64::consts::TAU * 3.0 * i as f64 / 128.0).sin() as Real;
     let nodes = problem.stepper.grid().count();
     let zero = vec![0.0; nodes];
     let starts = vec![zero.clone(), zero.clone(), (0..nodes).map(wave).collect(), zero];
     let request = Request { starts, ..Request::test(problem.agents, 4, 1) };
-    let found = report(&problem, &Wild, &Params::default(), "wild", &request, &Threads::one()).unwrap();
+    let found = report(&problem, &Wild, &Params::default(), "wild", &request, &Threads::single()).unwrap();
     assert_eq!((found.diverged, found.score.mean, found.score.median), (1, f64::INFINITY, 0.0), "{found:?}");
     let alone = Request { starts: vec![request.starts[2].clone()], instances: 1, ..request };
-    let free = scores(&problem, &Idle { action_width: 1 }, &Params::default(), &alone, &Threads::one()).unwrap();
+    let free = scores(&problem, &ZeroControl { action_width: 1 }, &Params::default(), &alone, &Threads::single()).unwrap();
     assert!(free.mean(0) > 0.1 && (found.uncontrolled.mean - free.mean(0) / 4.0).abs() < 1e-12, "{found:?}");
     let json = plain(&found);
     assert_eq!((&json["score"]["mean"], json["score"]["median"].as_f64()), (&"inf".into(), Some(0.0)), "{json}");

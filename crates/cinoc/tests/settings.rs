@@ -1,8 +1,8 @@
-//! Every setting is explained and checked, and survives a file.
+//! Every setting is documented and checked, and survives a file.
 
 mod common;
 
-use cinoc::policy::{DeepONet, Idle, Plant, Policy, PolicyDefinition};
+use cinoc::policy::{DeepONet, Plant, Policy, PolicyDefinition, ZeroControl};
 use cinoc::problem::Preset;
 use cinoc::settings::{Overlay, Rule, Setting};
 use cinoc::{Config, Error, Registry};
@@ -14,7 +14,7 @@ fn presets() -> impl Iterator<Item = Config> {
     names().into_iter().flat_map(each).map(config)
 }
 
-/// Every key that has a value, as a user writes it.
+/// Returns every key that has a value, as a user writes it.
 fn keys(table: &[Setting], prefix: &str) -> Vec<(String, Setting)> {
     let each = |setting: &Setting| match &setting.rule {
         Rule::Section(inner) => keys(inner, &format!("{prefix}{}.", setting.key)),
@@ -37,7 +37,7 @@ fn complaint(config: &Config, changes: &[&str]) -> String {
 
 #[test]
 fn every_setting_is_explained() {
-    /// A sentence or more, or a phrase without a full stop in its middle.
+    /// Checks for a sentence or more, or a phrase without a full stop in its middle.
     fn sound(place: &str, text: &str) {
         assert!(text.chars().count() > 3 && text.trim() == text, "{place}: {text:?}");
         assert!(text.ends_with('.') || !text.contains(". "), "{place}: {text:?} ends in the middle of a sentence");
@@ -70,7 +70,7 @@ fn presets_follow_their_own_rules() {
     }
 }
 
-/// Values that a rule does not allow.
+/// Returns values that a rule does not allow.
 fn wrong(rule: &Rule) -> Vec<String> {
     let text = |list: &[&str]| list.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
     let outside = |low: f64, high: f64| vec![format!("{:?}", low - 1.0 - low.abs()), format!("{:?}", 2.0 * high + 1.0)];
@@ -136,7 +136,7 @@ fn what_is_not_allowed_is_refused_by_name() {
     }
 }
 
-/// Each by itself is allowed; together they make no sense.
+/// Each is allowed separately; together they make no sense.
 #[test]
 fn settings_that_do_not_fit_together_are_refused() {
     for (problem, change, words) in [
@@ -158,22 +158,22 @@ fn settings_that_do_not_fit_together_are_refused() {
 fn unknown_keys_are_answered_with_the_nearest() {
     let heat = presets().next().expect("heat1d");
     for (key, hint) in [
-        ("train.updtes", "did you mean \"train.updates\"?"),
-        ("swarm.agent", "did you mean \"swarm.agents\"?"),
-        ("swam.agents", "did you mean \"swarm.agents\"?"),
-        ("observe.windows", "did you mean \"observe.window\"?"),
+        ("train.updtes", "did you mean train.updates?"),
+        ("swarm.agent", "did you mean swarm.agents?"),
+        ("swam.agents", "did you mean swarm.agents?"),
+        ("observe.windows", "did you mean observe.window?"),
         ("physics.viscosity", "choose one of: physics.nodes, physics.length, physics.nu, physics.dt, physics.ticks"),
         ("swarm.safety", "choose one of: swarm.agents"),
-        ("nothing.of.that.kind", "`cinoc list PROBLEM` prints all of them"),
+        ("nothing.of.that.kind", "policy.…, train.…"),
         ("train.batch.size", "choose one of: train.batch"),
-        ("problem", "`cinoc list PROBLEM` prints all of them"),
-        ("", "`cinoc list PROBLEM` prints all of them"),
-        (".", "`cinoc list PROBLEM` prints all of them"),
+        ("problem", "policy.…, train.…"),
+        ("", "policy.…, train.…"),
+        (".", "policy.…, train.…"),
     ] {
         let text = complaint(&heat, &[&format!("{key}=1")]);
         assert!(text.contains(&format!("there is no setting {key:?}")) && text.contains(hint), "{text}");
     }
-    for (name, hint) in [("heat1", "heat1d (did you mean that?)"), ("KS", "heat1d, fkpp1d"), ("", "heat1d, fkpp1d")] {
+    for (name, hint) in [("heat1", "did you mean heat1d?"), ("KS", "heat1d, fkpp1d"), ("", "heat1d, fkpp1d")] {
         let text = Registry::builtin().config(name, Preset::Tuned, &Overlay::default()).expect_err("no such problem").to_string();
         assert!(text.contains(&format!("{name:?}")) && text.contains(hint), "{text}");
     }
@@ -202,35 +202,35 @@ fn another_kind_of_policy_brings_its_own_settings() {
     assert_eq!(all_keys(&idle).iter().filter(|(key, _)| key.starts_with("policy.")).count(), 1);
     let text = complaint(&idle, &["policy.head=7"]);
     assert!(text.contains("there is no setting \"policy.head\""), "{text}");
-    // Whatever the order, a change is one of the new policy's settings.
+    // In any order, a change applies to the new policy's settings.
     for changes in [["policy.head=7", "policy.kind=deeponet"], ["policy.kind=deeponet", "policy.head=7"]] {
         let policy: DeepONet = change(&idle, &changes).expect("a configuration").section("policy");
         assert_eq!(policy, DeepONet { head: 7, ..DeepONet::preset() });
     }
-    // The same kind again keeps what was set.
+    // The same kind again keeps earlier changes.
     let wide = change(&heat, &["policy.head=48"]).expect("a configuration");
     assert_eq!(change(&wide, &["policy.kind=recurrent"]).expect("a configuration"), wide);
     assert_eq!(Registry::builtin().read(&idle.to_toml(), "a test").expect("a configuration"), idle);
 }
 
 cinoc::settings! {
-    /// Nobody does anything, so often.
+    /// Zero control.
     pub struct Lazy {
-        /// How often.
+        /// A count.
         times: usize = 1..=9,
     }
 }
 
 impl PolicyDefinition for Lazy {
     const NAME: &'static str = "lazy";
-    const ABOUT: &'static str = "Nobody does anything, so often.";
+    const ABOUT: &'static str = "Zero control, with a setting.";
 
     fn preset() -> Self {
         Self { times: 3 }
     }
 
     fn build(&self, plant: &Plant) -> Result<Box<dyn Policy>, Error> {
-        Ok(Box::new(Idle { action_width: plant.action_width }))
+        Ok(Box::new(ZeroControl { action_width: plant.action_width }))
     }
 }
 
@@ -244,7 +244,7 @@ fn a_policy_of_another_crate_is_one_of_all() {
         assert!(registry.parts(&config).expect("parts").policy.shapes().is_empty());
         let text = registry.change(&config, &Overlay::from_pairs(["policy.times=10"]).expect("a change")).expect_err("too many");
         assert!(text.to_string().contains("policy.times cannot be 10; it must be a whole number from 1 to 9"), "{text}");
-        assert!(Registry::builtin().read(&config.to_toml(), "a test").is_err(), "nobody else knows it");
+        assert!(Registry::builtin().read(&config.to_toml(), "a test").is_err(), "other registries do not have it");
     }
 }
 
@@ -278,7 +278,7 @@ fn a_stored_configuration_is_read_as_it_was() {
             assert_eq!(read.difference(&config), None);
         }
     }
-    // A whole number where any number may stand.
+    // A whole number for a floating-point setting.
     let text = presets().next().expect("heat1d").to_toml().replace("\nnu = 0.2\n", "\nnu = 1\n");
     let read = registry.read(&text, "a test").unwrap_or_else(|error| panic!("{error}"));
     assert!(registry.parts(&read).is_ok());
@@ -306,7 +306,7 @@ fn a_stored_configuration_has_every_key_and_no_other() {
             let whole_key = format!("{section}.{key}");
             let absent = keys.iter().find(|(key, _)| *key == whole_key).and_then(|(_, setting)| setting.absent.clone());
             match (section, absent) {
-                // What was added later means without being said what it meant before.
+                // A setting that was added later has its earlier meaning if absent.
                 (_, Some(absent)) => {
                     let read = registry.read(&others(""), "a test").unwrap_or_else(|error| panic!("{error}"));
                     assert_eq!(read.get(&whole_key), Some(&absent));
@@ -314,13 +314,13 @@ fn a_stored_configuration_has_every_key_and_no_other() {
                 ("", _) => assert!(refused(&others("")).contains("names no problem")),
                 _ => assert!(refused(&others("")).starts_with(&format!("{whole_key} cannot be "))),
             }
-            // Whatever may stand there, it is not this.
+            // A value that is never allowed.
             let text = refused(&others(&format!("{key} = nan")));
             assert!(section.is_empty() || text.starts_with(&format!("{section}.{key} cannot be ")), "{text}");
         }
         let text = refused(&format!("nonsense = 1\n{whole}"));
         assert!(text.contains("there is no setting \"nonsense\""), "{text}");
         let text = refused(&whole.replace(&format!("{:?}", config.problem()), "\"heat9d\""));
-        assert!(text.contains("there is no problem called \"heat9d\""), "{text}");
+        assert!(text.contains("there is no problem \"heat9d\""), "{text}");
     }
 }

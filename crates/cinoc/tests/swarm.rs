@@ -1,26 +1,27 @@
-//! Fused operations of the swarm and the cost against plain versions, dead agents, and the order of agents.
+//! Fused operations of the swarm and the cost against reference implementations, failed agents, and permutations of
+//! agents.
 
 mod common;
 
 use cinoc::Real;
-use cinoc::actuate::{Actuate, Force1d, Kernel, Push, StillForce1d};
-use cinoc::agents::Advance;
 use cinoc::evaluate::{Request, scores};
-use cinoc::limit::Saturate;
-use cinoc::policy::{Context, Idle};
-use cinoc::random::{Rng, Stream};
-use cinoc::registry::Parts;
-use cinoc::rollout::{Decide, Given, Noise, State, tick};
-use cinoc::sense::{Observe1d, PositionFeatures, RingView, Visible, Window};
+use cinoc::internal::actuate::{Actuate, Force1d, Kernel, Push, StillForce1d};
+use cinoc::internal::agents::Advance;
+use cinoc::internal::limit::Saturate;
+use cinoc::internal::random::{Rng, Stream};
+use cinoc::internal::registry::Parts;
+use cinoc::internal::sense::{Observe1d, PositionFeatures, RingView, Visible, Window};
+use cinoc::internal::threads::Threads;
+use cinoc::policy::{Context, ZeroControl};
+use cinoc::rollout::{Decide, Noise, State, TickInputs, tick};
 use cinoc::task::{Acceleration, Collision, Effort, Margin, SquaredError};
-use cinoc::threads::Threads;
 use cinoc_pde::Grid;
 use cinoc_tape::check::{assert_derivative, noise, pull_back};
-use cinoc_tape::{Memory, Shape, Tape, Var};
+use cinoc_tape::{Arena, Shape, Tape, Var};
 use common::{agree, config, parts, problem};
 use std::sync::Arc;
 
-fn looking(points: usize, window: f64, gain: f64) -> Window {
+fn window(points: usize, window: f64, gain: f64) -> Window {
     Window { gain, ..Window::new(points, window) }
 }
 
@@ -54,13 +55,13 @@ fn force_is_a_sum_of_gaussians() {
 }
 
 #[test]
-fn shapes_first_and_their_sum_later_give_the_same_force() {
+fn bumps_summed_later_give_the_same_force() {
     for grid in [Grid::walls(21, 1.0), Grid::periodic(32, 1.0)] {
         let push = Push { sigma: 0.1, kernel: Kernel::UnitMass };
         let (whole, still) = (Arc::new(Force1d::new(&grid, &push)), StillForce1d::new(&grid, &push));
         let point = vec![(Shape::new(&[2, 3, 2]), noise(12, 1)), (Shape::new(&[2, 3, 1]), positions(6, 2))];
         agree(point, &|v| still.force(v[0], v[1]), &|v| v[0].tape().record(&whole, [v[0], v[1]]));
-        // The same places in both instances.
+        // Equal positions in both instances.
         let point = vec![(Shape::new(&[2, 3, 2]), noise(12, 1)), (Shape::new(&[1, 3, 1]), positions(3, 2))];
         agree(point, &|v| still.force(v[0], v[1]), &|v| {
             let both = v[1].reshape([3]).join(v[1].reshape([3])).reshape([2, 3, 1]);
@@ -71,14 +72,14 @@ fn shapes_first_and_their_sum_later_give_the_same_force() {
 
 #[test]
 fn a_view_in_two_steps_is_the_view_in_one() {
-    let settings = looking(20, 0.31, 1.5);
+    let settings = window(20, 0.31, 1.5);
     let plain = Arc::new(Observe1d::new(&Grid::periodic(24, 2.0), &settings));
     let view = RingView::new(&plain);
-    let places: Vec<Real> = vec![0.0, 0.155, 0.16, 1.0, 1.844, 1.9999];
-    let shifted: Vec<Real> = places.iter().map(|x| x + 0.0003).collect();
-    // All instances alike, and not.
-    for second in [&places, &shifted] {
-        let xi = [places.clone(), second.clone()].concat();
+    let regular: Vec<Real> = vec![0.0, 0.155, 0.16, 1.0, 1.844, 1.9999];
+    let shifted: Vec<Real> = regular.iter().map(|x| x + 0.0003).collect();
+    // Equal positions in all instances, and different ones.
+    for second in [&regular, &shifted] {
+        let xi = [regular.clone(), second.clone()].concat();
         let point = vec![(Shape::new(&[2, 24]), noise(48, 1)), (Shape::new(&[2, 24]), noise(48, 2))];
         agree(point, &|v| view.observe(v[0], v[1], v[0].tape().constant([2, 6, 1], &xi)).patch(), &|v| {
             v[0].tape().record(&plain, [v[0], v[1], v[0].tape().constant([2, 6, 1], &xi)])
@@ -89,9 +90,9 @@ fn a_view_in_two_steps_is_the_view_in_one() {
 #[test]
 fn observation_samples_linear_fields_exactly() {
     let grid = Grid::walls(100, 1.0);
-    let settings = looking(20, 0.08, 1.0);
+    let settings = window(20, 0.08, 1.0);
     let observe = Arc::new(Observe1d::new(&grid, &settings));
-    let tape = Tape::new(Memory::default(), &[]);
+    let tape = Tape::new(Arena::default(), &[]);
     let z: Vec<Real> = grid.positions(0).iter().map(|x| (3.0 * x) as Real).collect();
     let xi = tape.constant([1, 2, 1], &[0.4, 0.0]);
     let seen = tape.record(&observe, [tape.constant([1, 100], &z), tape.zeros([1, 100]), xi]).value();
@@ -105,11 +106,11 @@ fn observation_samples_linear_fields_exactly() {
 
 #[test]
 fn observation_wraps_around_a_ring() {
-    let settings = looking(5, 0.28, 1.0);
+    let settings = window(5, 0.28, 1.0);
     let observe = Arc::new(Observe1d::new(&Grid::periodic(16, 1.0), &settings));
     let z = noise(16, 4);
     let at = |xi: Real| {
-        let tape = Tape::new(Memory::default(), &[]);
+        let tape = Tape::new(Arena::default(), &[]);
         let xi = tape.constant([1, 1, 1], &[xi]);
         tape.record(&observe, [tape.constant([1, 16], &z), tape.zeros([1, 16]), xi]).value()
     };
@@ -125,8 +126,8 @@ fn observation_wraps_around_a_ring() {
 fn gain_scales_the_observation() {
     let grid = Grid::walls(30, 1.0);
     let see = |gain: f64| {
-        let observe = Arc::new(Observe1d::new(&grid, &looking(6, 0.1, gain)));
-        let tape = Tape::new(Memory::default(), &[]);
+        let observe = Arc::new(Observe1d::new(&grid, &window(6, 0.1, gain)));
+        let tape = Tape::new(Arena::default(), &[]);
         let xi = tape.constant([1, 1, 1], &[0.41]);
         tape.record(&observe, [tape.constant([1, 30], &noise(30, 8)), tape.constant([1, 30], &noise(30, 9)), xi]).value()
     };
@@ -134,7 +135,7 @@ fn gain_scales_the_observation() {
 }
 
 #[test]
-fn cost_terms_are_what_they_say() {
+fn cost_terms_match_their_definitions() {
     let shape = Shape::new(&[2, 4, 2]);
     let (a, b) = (noise(16, 1), noise(16, 2));
     let error = Arc::new(SquaredError);
@@ -170,7 +171,7 @@ fn collisions_count_ordered_pairs() {
         let gap = (-(d.square().sum().sqrt()) + 0.3).relu();
         gap.square() * (2.0 / 9.0)
     });
-    // Two agents at one place: a cost, but no direction to flee.
+    // Two coincident agents: a cost, but zero derivative.
     let (cost, bars) = pull_back(&vec![(Shape::new(&[1, 2, 1]), vec![0.5, 0.5])], &|v| v[0].apply(&collision), Some(&[1.0]));
     assert!((cost[0] - 0.045).abs() < 1e-6);
     assert_eq!(bars[0], vec![0.0, 0.0]);
@@ -178,7 +179,7 @@ fn collisions_count_ordered_pairs() {
 
 #[test]
 fn collisions_of_many_agents_are_those_of_all_pairs() {
-    // Crowds and clusters, on a line and in the plane, some of them outside the unit square or all at one place.
+    // Crowds and clusters, on a line and in the plane, some of them outside the unit square or all coincident.
     for (agents, d, spread, radius) in
         [(65, 1, 0.5, 0.02), (200, 2, 0.5, 0.08), (300, 2, 3.0, 0.11), (150, 2, 0.01, 0.3), (90, 1, 0.5, 2.0), (70, 2, 0.0, 0.1)]
     {
@@ -196,7 +197,7 @@ fn collisions_of_many_agents_are_those_of_all_pairs() {
             }
         }
         let pairs = (agents * agents) as f64;
-        let limit = if cfg!(feature = "f64") { 1e-12 } else { 2e-5 };
+        let limit = if cfg!(double) { 1e-12 } else { 2e-5 };
         assert!(
             sum > 0.0 && (cost[0] as f64 - sum / pairs).abs() < limit * sum / pairs,
             "{agents} agents: {} not {}",
@@ -223,7 +224,7 @@ fn motion_limits_and_features_have_right_derivatives() {
         v[0].tape().record(&saturate, [v[0], v[0].tape().constant([1, 3], &[1.0, 0.0, 2.0])])
     });
     let features = |v: &[Var<'_>]| v[0].apply(&fourier).value();
-    let tape = Tape::new(Memory::default(), &[]);
+    let tape = Tape::new(Arena::default(), &[]);
     let found = features(&[tape.constant([1, 1, 2], &[0.3, 0.5])]);
     for (k, times) in [1.0, 2.0, 4.0, 8.0].into_iter().enumerate() {
         assert!((found[k] as f64 - (3.0 * times * 0.3f64).sin()).abs() < 1e-5);
@@ -232,37 +233,38 @@ fn motion_limits_and_features_have_right_derivatives() {
 }
 
 #[test]
-fn the_dead_neither_push_nor_move() {
+fn failed_agents_neither_push_nor_move() {
     let problem = problem("heat1d", &["physics.ticks=2"]);
-    let tape = Tape::new(Memory::default(), &[]);
+    let tape = Tape::new(Arena::default(), &[]);
     let raw = tape.constant([1, 3, 2], &[0.5; 6]);
     let action = problem.swarm.saturate(raw, tape.constant([1, 3], &[1.0, 0.0, 1.0]));
     assert_eq!(&action.value()[2..4], &[0.0, 0.0]);
     let (z, xi) = (tape.zeros([1, 100]), tape.constant([1, 3, 1], &[0.2, 0.5, 0.8]));
-    let given = Given {
+    let given = TickInputs {
         start: z,
         target: tape.zeros([1, 100]),
         strength: tape.constant([1, 3], &[1.0, 0.0, 1.0]),
         now: None,
-        hold: 1,
+        action_repeat: 1,
         noise: Noise::default(),
     };
     let state = State { z, xi, previous: tape.zeros([1, 3, 2]), pending: None, memory: None };
     let state = tick(&problem, Decide::Action(action), state, given, &mut |_| {});
     let moved = state.xi.value();
     assert!(moved[0] > 0.2 && moved[1] == 0.5 && moved[2] > 0.8);
-    let alone = problem.swarm.actuate(tape.constant([1, 2, 2], &[1.0; 4]), tape.constant([1, 2, 1], &[0.2, 0.8])).value();
-    let with_dead = problem
+    let without_failed =
+        problem.swarm.actuate(tape.constant([1, 2, 2], &[1.0; 4]), tape.constant([1, 2, 1], &[0.2, 0.8])).value();
+    let with_failed = problem
         .swarm
         .actuate(tape.constant([1, 3, 2], &[1.0, 1.0, 0.0, 0.0, 1.0, 1.0]), tape.constant([1, 3, 1], &[0.2, 0.5, 0.8]));
-    assert_eq!(alone, with_dead.value());
+    assert_eq!(without_failed, with_failed.value());
 }
 
 #[test]
-fn agents_are_interchangeable() {
+fn agents_are_exchangeable() {
     let Parts { problem, policy, .. } = parts(&config("fkpp1d", &["physics.ticks=2"]));
     let params = policy.init(&mut Rng::new(2, Stream::Init, 0));
-    let tape = Tape::new(Memory::default(), params.shared());
+    let tape = Tape::new(Arena::default(), params.shared());
     let theta = params.leaves(&tape, false);
     let (z, target) = (tape.constant([1, 100], &positions(100, 1)), tape.constant([1, 100], &positions(100, 2)));
     let act = |xi: &[Real]| {
@@ -277,16 +279,17 @@ fn agents_are_interchangeable() {
 
 #[test]
 fn uncontrolled_levels_are_those_of_the_population() {
-    // Means over thousands of instances: heat1d 0.48 to 0.50, fkpp1d 0.122, heat2d 0.21 at tick 100 and 0.112 at tick 300.
+    // Means over thousands of instances: heat1d 0.48 to 0.50, fkpp1d 0.122, heat2d 0.21 at tick 100 and 0.112 at tick
+    // 300.
     for (name, instances, levels) in [
         ("heat1d", 800, &[(0.40, 0.58)][..]),
         ("fkpp1d", 800, &[(0.112, 0.132)]),
         ("heat2d", 400, &[(0.16, 0.26), (0.085, 0.14)]),
     ] {
         let problem = Arc::new(problem(name, &[]));
-        let nobody = Idle { action_width: problem.swarm.action_width() };
+        let zero = ZeroControl { action_width: problem.swarm.action_width() };
         let request = Request::test(1, instances, 1);
-        let scores = scores(&problem, &nobody, &Default::default(), &request, &Threads::new(0).unwrap()).unwrap();
+        let scores = scores(&problem, &zero, &Default::default(), &request, &Threads::new(0).unwrap()).unwrap();
         for (k, (low, high)) in levels.iter().enumerate() {
             assert!((*low..*high).contains(&scores.mean(k)), "{name}: {}", scores.mean(k));
         }

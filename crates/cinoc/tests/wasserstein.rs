@@ -1,7 +1,7 @@
 //! The 2-Wasserstein distance against densities whose distance is known.
 
 use cinoc::Real;
-use cinoc::measure::Wasserstein2;
+use cinoc::internal::measure::Wasserstein2;
 use cinoc_pde::Grid;
 use std::f64::consts::PI;
 
@@ -9,7 +9,7 @@ fn plane() -> Grid {
     Grid { nodes: vec![64, 80], lengths: vec![1.0, 1.25], periodic: false }
 }
 
-/// A Gaussian by its centre and its width along each axis.
+/// A Gaussian with this centre and these widths along the axes.
 fn blob(centre: [f64; 2], width: [f64; 2]) -> Vec<Real> {
     let grid = plane();
     let (x, y) = (grid.positions(0), grid.positions(1));
@@ -24,7 +24,7 @@ fn distance(a: &[Real], b: &[Real]) -> f64 {
 }
 
 #[test]
-fn a_moved_blob_is_as_far_away_as_it_was_moved() {
+fn the_distance_of_a_shifted_blob_is_the_shift() {
     let (a, dx, dy) = (blob([0.35, 0.4], [0.05, 0.05]), 1.0 / 63.0, 1.25 / 79.0);
     assert!(distance(&a, &a) < 1e-3);
     for (right, up) in [(1, 0), (0, 5), (18, 24)] {
@@ -37,7 +37,7 @@ fn a_moved_blob_is_as_far_away_as_it_was_moved() {
 }
 
 #[test]
-fn gaussians_of_different_widths_are_as_far_as_known() {
+fn gaussians_of_different_widths_have_the_known_distance() {
     for (a, b) in [([0.06, 0.06], [0.12, 0.12]), ([0.05, 0.1], [0.1, 0.05]), ([0.08, 0.08], [0.09, 0.09])] {
         let expected = (a[0] - b[0] as f64).hypot(a[1] - b[1]);
         let found = distance(&blob([0.5, 0.6], a), &blob([0.5, 0.6], b));
@@ -49,26 +49,27 @@ fn gaussians_of_different_widths_are_as_far_as_known() {
 }
 
 #[test]
-fn splitting_a_blob_costs_the_way_to_both_halves() {
+fn splitting_a_blob_costs_the_distance_to_both_halves() {
     let (left, right) = (blob([0.3, 0.6], [0.05, 0.05]), blob([0.7, 0.6], [0.05, 0.05]));
     let both: Vec<Real> = left.iter().zip(&right).map(|(a, b)| a + b).collect();
-    // Half of it goes 0.2 to the left, half to the right; cutting it in two and moving the halves inside costs a little less.
+    // Half of it moves 0.2 to the left, half to the right; splitting it and moving the inner halves costs slightly
+    // less.
     let found = distance(&blob([0.5, 0.6], [0.05, 0.05]), &both);
     let split = 0.2 * 0.2 - 2.0 * 0.2 * 0.05 * (2.0 / PI).sqrt();
     assert!(found * found < 0.2 * 0.2 && found * found > split, "{found}");
-    assert!((distance(&both, &blob([0.5, 0.6], [0.05, 0.05])) - found).abs() < 1e-3, "both ways are as long");
+    assert!((distance(&both, &blob([0.5, 0.6], [0.05, 0.05])) - found).abs() < 1e-3, "the distance is symmetric");
 }
 
 #[test]
-fn mass_and_emptiness() {
+fn scaled_and_empty_densities() {
     let a = blob([0.4, 0.5], [0.06, 0.06]);
     let twice: Vec<Real> = a.iter().map(|z| 2.0 * z).collect();
-    assert!(distance(&a, &twice) < 1e-3, "only shapes count");
+    assert!(distance(&a, &twice) < 1e-3, "the mass is normalised");
     assert!((distance(&a, &vec![0.0; 5120]) - 1f64.hypot(1.25)).abs() < 1e-6);
     let mut corners = [vec![0.0; 5120], vec![0.0; 5120]];
     (corners[0][0], corners[1][5119]) = (1.0, 1.0);
     assert!((distance(&corners[0], &corners[1]) - 1f64.hypot(1.25)).abs() < 1e-6, "single nodes");
-    // From both corners to the node nearest to the middle.
+    // From both corners to the node nearest the middle.
     let both: Vec<Real> = corners[0].iter().zip(&corners[1]).map(|(a, b)| a + b).collect();
     let mut middle = vec![0.0; 5120];
     middle[32 * 80 + 40] = 1.0;

@@ -1,11 +1,10 @@
-//! A problem, a task and a policy of one's own; `docs/own-problem.md` walks through the files.
+//! A custom problem, task and policy; `docs/guide/extending.md` walks through the files.
 
-mod equation;
 mod policy;
 mod problem;
 mod task;
 
-/// What comes with CINOC, and what this crate adds.
+/// Returns the registry of CINOC with the problem and the policy of this crate.
 pub fn registry() -> cinoc::Registry {
     cinoc::Registry::builtin().problem::<problem::Phases>().policy::<policy::LinearIntegral>()
 }

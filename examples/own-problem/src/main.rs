@@ -1,4 +1,4 @@
-//! The whole `cinoc` command, with a problem and a policy more.
+//! The `cinoc` command with an additional problem and policy.
 
 fn main() -> std::process::ExitCode {
     cinoc_cli::run(own_problem::registry())

@@ -1,18 +1,18 @@
-//! Proportional and integral action: a linear rule on what an agent sees, and on what it has seen.
+//! Proportional and integral action: a linear rule on the current and on past observations.
 
 use cinoc::prelude::*;
 
 settings! {
     /// A linear rule with a memory.
     pub struct LinearIntegral {
-        /// Share of its memory that an agent keeps from tick to tick; the rest is new.
+        /// Fraction of its memory that an agent keeps from tick to tick.
         keep: f64 = 0.0..=1.0,
     }
 }
 
 impl PolicyDefinition for LinearIntegral {
     const NAME: &'static str = "linear-integral";
-    const ABOUT: &'static str = "A linear rule on what an agent sees, and on what it has seen.";
+    const ABOUT: &'static str = "A linear rule on the current and on past observations.";
 
     fn preset() -> Self {
         Self { keep: 0.95 }
@@ -33,8 +33,8 @@ impl Policy for Rule {
         ["proportional", "integral"].map(|name| (name.to_owned(), self.shape.into())).into()
     }
 
-    fn declared(&self) -> Declared {
-        Declared { memory: self.shape[1], ..Declared::default() }
+    fn declared(&self) -> PolicyInputs {
+        PolicyInputs { memory: self.shape[1], ..PolicyInputs::default() }
     }
 
     fn act<'t>(&self, theta: &Leaves<'t>, seen: &Observation<'t>, context: &Context<'t>) -> Decision<'t> {

@@ -1,14 +1,16 @@
-//! From one random pattern of phases to another, which is then held: left alone it would not stay.
+//! From one random pattern of phases to another, which is then held: without control it would decay.
 
-use crate::equation::NODES;
 use cinoc::prelude::*;
 
+// Nodes of the ring.
+pub const NODES: usize = 64;
+
 settings! {
-    /// Patterns to start from and to hold, and what pushes cost.
+    /// Initial and target patterns, and the cost of pushes.
     pub struct Hold {
-        /// Waves that a pattern is made of: the more, the finer it is.
+        /// Number of waves in a pattern.
         waves: usize = 1..=32,
-        /// Weight of the mean of u², beside that of the squared error.
+        /// Weight of the mean of u², relative to the squared error.
         effort: f64 = 0.0..=1e6,
     }
 }
@@ -22,7 +24,7 @@ impl Hold {
 }
 
 impl Task for Hold {
-    fn sample(&self, rng: &mut Rng, _: Use) -> Instance {
+    fn sample(&self, rng: &mut Rng, _: Split) -> Instance {
         Instance { start: self.pattern(rng), target: self.pattern(rng) }
     }
 
@@ -30,7 +32,7 @@ impl Task for Hold {
         &["error", "effort"]
     }
 
-    fn cost<'t>(&self, after: &After<'t>, add: &mut dyn FnMut(Var<'t>)) {
+    fn cost<'t>(&self, after: &Transition<'t>, add: &mut dyn FnMut(Var<'t>)) {
         add((after.z - after.target).square().mean_keeping(1));
         add(after.action.square().mean_keeping(1) * self.effort as Real);
     }

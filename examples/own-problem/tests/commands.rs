@@ -1,11 +1,11 @@
-//! Every command on the problem of this crate, as a user would call it.
+//! All commands on the problem of this crate, as a user would call them.
 
 use serde_json::Value;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// Settings of a run that takes a blink.
+/// Settings of a short run.
 const TINY: [&str; 10] = [
     "--set",
     "physics.ticks=8",
@@ -23,7 +23,7 @@ fn run<S: AsRef<OsStr>>(folder: &Path, arguments: impl IntoIterator<Item = S>) -
     Command::new(env!("CARGO_BIN_EXE_own-problem")).args(arguments).current_dir(folder).output().expect("the program starts")
 }
 
-/// What a command prints that ends well.
+/// Runs a command that succeeds and returns its output.
 fn good<'a>(folder: &Path, arguments: impl IntoIterator<Item = &'a str>) -> String {
     let arguments: Vec<&str> = arguments.into_iter().collect();
     let output = run(folder, &arguments);
@@ -31,7 +31,7 @@ fn good<'a>(folder: &Path, arguments: impl IntoIterator<Item = &'a str>) -> Stri
     String::from_utf8(output.stdout).expect("text")
 }
 
-/// The one line on standard error of a command that is refused.
+/// Returns the single line on standard error of a rejected command.
 fn refused(output: &Output) -> String {
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(1), "it should be refused: {text}");
@@ -77,16 +77,18 @@ fn from_the_list_to_a_picture() {
     good(folder, ["bench", "phases", "--updates", "2", "--json"].into_iter().chain(TINY));
     let timed = good(folder, ["bench", "phases", "--updates", "2"].into_iter().chain(TINY));
     assert!(timed.contains("one update") && !timed.contains("inf"), "{timed}");
-    assert!(good(folder, ["data", "phases"]).contains("drawn when they are needed"));
+    assert!(good(folder, ["data", "phases"]).contains("drawn when needed"));
 }
 
 #[test]
 fn policies_and_problems_of_both_crates_mix() {
     let temporary = tempfile::tempdir().expect("a folder");
     let folder = temporary.path();
-    for (problem, policy) in [("heat1d", "linear-integral"), ("phases", "deeponet"), ("heat2d", "linear-integral")] {
-        let policy = format!("policy.kind={policy}");
-        good(folder, ["train", problem, "--out", problem, "--set", &policy].into_iter().chain(TINY));
+    for (problem, policy) in
+        [("heat1d", "linear-integral"), ("phases", "deeponet"), ("phases", "recurrent"), ("heat2d", "linear-integral")]
+    {
+        let (kind, out) = (format!("policy.kind={policy}"), format!("{problem}-{policy}"));
+        good(folder, ["train", problem, "--out", &out, "--set", &kind].into_iter().chain(TINY));
     }
 }
 
@@ -95,7 +97,7 @@ fn settings_are_checked_and_answered_with_what_would_be_right() {
     let temporary = tempfile::tempdir().expect("a folder");
     for (set, expected) in [
         ("policy.keep=2", "a number from 0 to 1"),
-        ("task.wave=2", "did you mean \"task.waves\"?"),
+        ("task.wave=2", "did you mean task.waves?"),
         ("observe.window=3", "at most the length of the domain, 1"),
         ("policy.kind=pid", "deeponet, recurrent, centralised, uncontrolled, linear-integral"),
     ] {
@@ -104,22 +106,21 @@ fn settings_are_checked_and_answered_with_what_would_be_right() {
     }
 }
 
-/// The `cinoc` command itself, built like the one of this crate and beside it.
+/// Builds the `cinoc` command with the profile of this crate and returns its path.
 fn plain() -> PathBuf {
     let mut build = Command::new(env!("CARGO"));
     build.args(["build", "--quiet", "--package", "cinoc-cli"]).current_dir(env!("CARGO_MANIFEST_DIR"));
     build.args(if cfg!(debug_assertions) { &[][..] } else { &["--release"] });
-    build.args(if cfg!(feature = "f64") { &["--features", "f64"][..] } else { &[] });
     assert!(build.status().expect("cargo starts").success(), "cinoc can be built");
     Path::new(env!("CARGO_BIN_EXE_own-problem")).with_file_name(format!("cinoc{}", std::env::consts::EXE_SUFFIX))
 }
 
-/// Whoever does not know the problem says so.
+/// The `cinoc` command does not contain the problem of this crate.
 #[test]
 fn the_plain_program_refuses_a_model_of_this_crate() {
     let temporary = tempfile::tempdir().expect("a folder");
     let folder = temporary.path();
     good(folder, ["train", "phases", "--out", "run"].into_iter().chain(TINY));
     let text = refused(&Command::new(plain()).arg("eval").arg(folder.join("run")).output().expect("the program starts"));
-    assert!(text.contains("there is no problem called \"phases\"; choose one of: heat1d, "), "{text}");
+    assert!(text.contains("is a model of the problem \"phases\", which this program does not define; open it with "), "{text}");
 }

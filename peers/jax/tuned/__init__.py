@@ -1,1 +1,3 @@
-"""The tuned problems and their policy: agents that remember, know their neighbours and share their pushes. `problem.make(name)` has them all."""
+"""The tuned problems and their policy: agents with memory that observe their neighbours and share their pushes.
+
+`problem.make(name)` creates them."""

@@ -1,15 +1,15 @@
-"""What actions are held to, for one instance: crowds, actuators, safety."""
+"""Limits of actions, for one instance: crowds, actuators, safety."""
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from tuned import sight
 
-PER_TICK = 0.5  # the part of its distance to a disc that an agent may cover in a tick
+PER_TICK = 0.5  # share of its distance to a disc that an agent may cover in a tick
 
 
 def nearness(d, reach):
-    """How much agents at vectors d [m, m, 2] count in each other's crowd."""
+    """Weights of agents at vectors d [m, m, 2] in each other's crowd."""
     return jax.nn.relu(1 - (d * d).sum(-1) / reach**2) ** 2
 
 
@@ -20,25 +20,25 @@ def shared(strength, near, alone):
 
 
 def saturate(raw, strength, limits):
-    """limit * tanh; the push, the first number, times the strength; nothing at all of the dead."""
+    """limit * tanh; the push, the first number, times the strength; zero for failed agents."""
     factor = jnp.where(np.arange(raw.shape[-1]) == 0, strength[:, None], (strength > 0)[:, None])
     return jnp.tanh(raw) * factor * jnp.asarray(limits, raw.dtype)
 
 
 def saturate_length(raw, strength, limit):
-    """The same for a velocity that is held to a length too, all of it times the strength."""
+    """Saturation of a velocity whose length is limited too, all of it times the strength."""
     v = jnp.tanh(raw)
     square = (v * v).sum(-1)
     return v * (limit * strength * jnp.where(square > 1, jax.lax.rsqrt(jnp.maximum(square, 1)), 1))[:, None]
 
 
 def disc_walls(discs, lengths, clearance):
-    """Of each disc, whether it leaves less room than the clearance to the lower and upper wall of each axis."""
+    """Flags for each disc: true where its gap to the lower and upper wall of each axis is below the clearance."""
     return [[[x[c] < x[2] + clearance, x[c] + x[2] + clearance > lengths[c]] for c in (0, 1)] for x in discs]
 
 
 def safe(action, xi, discs, walls, clearance, tick_time, limit):
-    """Actions [m, 3] whose velocity leads into no disc: what would is taken out, and what then exceeds the limit is shortened."""
+    """Actions [m, 3] whose velocity leads into no disc: inward components are removed, then the length is limited."""
     v, met = action[:, 1:], None
     for (x, y, radius), wall in zip(discs, walls):
         centre = jnp.asarray([x, y], xi.dtype)

@@ -5,7 +5,7 @@ import numpy as np
 
 import core
 
-PUSH = 10.0  # factor on the push that is remembered
+PUSH = 10.0  # factor on the push in the memory
 
 
 def shapes(net, seen, position, signal, action_dim):
@@ -30,14 +30,15 @@ def init(net, sizes, key, dtype):
 
 
 def rates(net, hold):
-    """The share of each memory that is renewed in `hold` ticks."""
+    """Share of each memory that is renewed in `hold` ticks."""
     shortest, longest = net["memory_ticks"]
     part = np.arange(net["memory"]) / max(net["memory"] - 1, 1)
     return 1 - np.exp(-hold / (shortest * (longest / shortest) ** part))
 
 
 def act(net, params, patch, position, signal, memory, hold):
-    """Raw actions and the new memory, of what is seen [..., seen], known [..., position], [..., signal] (part of it) and remembered [..., memory]."""
+    """Raw actions and the new memory, from the window [..., seen], position features [..., position], [..., signal] (part of
+    them) and memory [..., memory]."""
     w = lambda name: params[name + ".w"]
     dense = lambda name, x: x @ w(name) + params[name + ".b"]
     h = patch

@@ -1,9 +1,9 @@
-"""Where agents start, for any number of them: NumPy, float64, [m, d]."""
+"""Initial positions, for any number of agents: NumPy, float64, [m, d]."""
 import numpy as np
 
 
 def between_margins(m, lengths, margin):
-    """On a line, evenly from one margin to the other; margins are parts of the length."""
+    """On a line, evenly from one margin to the other; margins are shares of the length."""
     return lengths[0] * np.linspace(margin, 1 - margin, m)[:, None] if m > 1 else np.full((1, 1), margin * lengths[0])
 
 
@@ -15,7 +15,7 @@ def inside(m, low, high):
 
 
 def cell_centres(m, lengths):
-    """The centres of equal cells; in the plane in about as many columns as there are agents in each."""
+    """The centres of equal cells; in the plane in a nearly square arrangement."""
     centres = lambda count, length: (np.arange(count) + 0.5) * length / count
     if len(lengths) == 1:
         return centres(m, lengths[0])[:, None]
@@ -53,7 +53,8 @@ def most_even(m, lengths):
 
 
 def settle(xi, discs, walls, lengths, clearance, margin):
-    """Places moved out of discs [[x, y, r]] and, where there is room, out of their margins. `walls[k][axis][side]`: disc k reaches to that wall."""
+    """Positions moved out of discs [[x, y, r]] and, where there is room, out of their margins. `walls[k][axis][side]`: disc k
+    reaches to that wall."""
     xi = np.array(xi)
     for place in xi:
         for wanted in [max(margin, clearance)] * 8 + [clearance]:

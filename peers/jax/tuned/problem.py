@@ -1,13 +1,13 @@
 """The eight problems with their tuned settings (settings.json: what `cinoc list P --json` prints), any number of agents.
 
 A `Problem` has for ONE instance (the caller vmaps), with m agents:
-    around(xi)                                     what follows from places alone; once per episode where agents stay in place,
-                                                   and once for all instances where these have the same places (`alike`)
-    known(target)                                  what follows from the target alone; once per episode
+    around(xi)                                     values derived from positions; once per episode where agents are static,
+                                                   and once for all instances with equal positions (`alike`)
+    known(target)                                  values derived from the target; once per episode
     see(known, around, z, target, xi, alive)       (patch [m, seen], position [m, F], signal [m, S])
-    act(raw, strength, around, xi)                 actions [m, k], held to limits, crowds and safety
-    drive(action, around)                          what the equation is driven by
-    move(xi, action)                               places a tick later
+    act(raw, strength, around, xi)                 actions [m, k], subject to limits, crowds and safety
+    drive(action, around)                          forcing of the equation
+    move(xi, action)                               positions a tick later
 and for a batch
     step(z, drive)                                 a tick of the equation
     cost(z, xi, action, z0, target)                [B]: weighted cost of trajectories [T, B, ...] (states after each decision)
@@ -34,7 +34,7 @@ SETTINGS = json.loads(pathlib.Path(__file__).with_name("settings.json").read_tex
 
 @dataclasses.dataclass(frozen=True)
 class Problem:
-    """See the module."""
+    """A problem; see the module."""
     name: str
     settings: dict
     dtype: Any

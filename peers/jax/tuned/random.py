@@ -1,4 +1,4 @@
-"""The engine's random numbers: ChaCha8 by address (seed, stream, index), so that a shard drawn here is the shard drawn there."""
+"""The engine's random numbers: ChaCha8 by address (seed, stream, index), so that shards are equal in both."""
 import functools
 
 import numpy as np
@@ -78,7 +78,7 @@ class Rng:
                 return found
 
     def tail(self, u):
-        """One beyond the last edge."""
+        """A normal number beyond the last edge."""
         edge, a, b = ziggurat()[0][1], 1.0, 0.0
         while -2 * b < a * a:
             a, b = (np.log((self.next() >> 12) * 2.0**-52 + 2.0**-53) for _ in range(2))

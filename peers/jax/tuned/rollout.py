@@ -14,11 +14,11 @@ class Shard(NamedTuple):
     target: Any  # [B, nodes...]
     xi0: Any  # [B, m, d]
     strength: Any  # [B, m]
-    death: Any  # [B, m], the tick from which on an agent is dead
+    death: Any  # [B, m], the tick at which an agent fails
 
 
 def rollout(p, params, shard, decisions, hold=1, checkpoint=False):
-    """Closed loop -> (z, xi, action) [decisions, B, ...] after each decision, which holds for `hold` ticks."""
+    """Closed loop -> (z, xi, action) [decisions, B, ...] after each decision, which is applied for `hold` ticks."""
     fixed = jax.vmap(p.known)(shard.target)
     still = None if p.mobile else jax.lax.stop_gradient(p.around(shard.xi0[0]) if p.alike else jax.vmap(p.around)(shard.xi0))
 
@@ -59,13 +59,13 @@ def sizes(p):
 
 
 def make_gradient(p, decisions, checkpoint=False):
-    """Function (params, shard, weights) -> (sum of weight times cost over its instances, the gradient of that by the parameters)."""
+    """Function (params, shard, weights) -> (sum of weight times cost over its instances, its gradient with respect to the parameters)."""
     part = lambda params, shard, weights: weights @ costs(p, params, shard, decisions, p.train["hold"], checkpoint)
     return jax.value_and_grad(part)
 
 
 def make_cost(p, decisions):
-    """The same without a gradient."""
+    """Function (params, shard, weights) -> weighted sum of costs, without a gradient."""
     return lambda params, shard, weights: weights @ costs(p, params, shard, decisions, p.train["hold"])
 
 
@@ -77,7 +77,7 @@ def optimiser(p):
 
 
 class State(NamedTuple):
-    """What training goes on with."""
+    """State of training."""
     params: Any
     mean: Any  # moving average of the parameters
     adam: Any
@@ -85,7 +85,7 @@ class State(NamedTuple):
 
 
 def begin(p, params):
-    """Before the first update."""
+    """Initial state of training."""
     return State(params, params, optimiser(p).init(params), jnp.zeros((), jnp.int32))
 
 

@@ -1,4 +1,4 @@
-"""What an update learns from, as training draws it: numbers of agents, places, strengths and deaths of every shard."""
+"""Shards of an update as training draws them: numbers of agents, positions, strengths and failures."""
 import functools
 
 import jax.numpy as jnp
@@ -28,8 +28,8 @@ def sizes(p, update, batch=None, agents=None, seed=0):
 
 
 def together(p, update, ticks, fields, batch=None, agents=None, seed=0):
-    """All instances of an update as [(Shard, weights)], one for each number of agents: shards that have as many are computed at once.
-    Every shard counts alike in the mean, however many instances it holds."""
+    """All instances of an update as [(Shard, weights)], one for each number of agents: shards with equal numbers are computed together.
+    Every shard has equal weight in the mean, independent of its number of instances."""
     size, groups = batch or p.train["batch"], {}
     for number, (m, count) in enumerate(sizes(p, update, batch, agents, seed)):
         whole = min(p.train["shard"], size - number * p.train["shard"])
@@ -40,7 +40,7 @@ def together(p, update, ticks, fields, batch=None, agents=None, seed=0):
 
 @functools.lru_cache
 def modes(points, length, d):
-    """How many normal numbers a Gaussian process on the unit interval or square takes."""
+    """Number of normal draws of a Gaussian process on the unit interval or square."""
     x = core.grid(points)[0]
     lam = np.linalg.eigvalsh(np.exp(-0.5 * ((x[:, None] - x[None]) / length) ** 2))
     lam = lam[lam > 1e-12 * lam[-1]]
@@ -48,7 +48,7 @@ def modes(points, length, d):
 
 
 def skip_fields(p, rng):
-    """Leaves the generator where it is once an instance's fields are drawn."""
+    """Advances the generator past the fields of an instance."""
     data = p.settings["data"]
     if p.name == "density2d":
         rng.uniform(*data["sigma"]), rng.uniform(*data["amplitude"])
@@ -65,7 +65,7 @@ def skip_fields(p, rng):
 
 
 def moved(p, rng, xi, several):
-    """Places of an instance."""
+    """Initial positions of an instance."""
     t, d, lengths = p.train, xi.shape[1], np.array(p.lengths)
     happens = lambda chance: chance > 0 and rng.uniform(0.0, 1.0) < chance
     moves = False
@@ -103,7 +103,7 @@ def strengths(p, rng, m, own):
 
 
 def deaths(p, rng, xi, ticks):
-    """The tick from which on each agent is dead."""
+    """Tick at which each agent fails."""
     t, m = p.train, xi.shape[0]
     found = np.full(m, NEVER)
     if not (t["deaths"] > 0 and rng.uniform(0.0, 1.0) < t["deaths"]) or m < 2:

@@ -1,14 +1,14 @@
-"""What agents see and know, for one instance: [m, ...] each."""
+"""Observations of agents, for one instance: [m, ...] each."""
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 import core
 
-PER_SLOPE, PER_FORCE = 0.25, 0.5  # factors on what is shown of a target
+PER_SLOPE, PER_FORCE = 0.25, 0.5  # factors on the observed slope and force of a target
 HALF_SECTOR, SOFTENING = 0.41421356, 1e-8
-FAR = 0.2  # distance from a disc that no longer matters
-NOBODY = 1e9
+FAR = 0.2  # distance from a disc beyond which it is ignored
+NO_NEIGHBOUR = 1e9
 
 
 def apart(xi, lengths, periodic):
@@ -25,20 +25,21 @@ def apart(xi, lengths, periodic):
 # ---------------------------------------------------------------- neighbours
 
 def line_distances(xi, length, ring):
-    """How far it is to each other agent to the left and to the right, [m, 2, m], NOBODY where there is none; and to what is there without any."""
+    """Distances to each other agent on the left and on the right, [m, 2, m], NO_NEIGHBOUR where there is none; and the
+    fallback distances without any, [m, 2]."""
     x, number = xi[:, 0], np.arange(xi.shape[0])
     ahead = x[None] - x[:, None]
-    right = (ahead > 0) | ((ahead == 0) & (number[None] > number[:, None]))  # of two at one place the first is left
+    right = (ahead > 0) | ((ahead == 0) & (number[None] > number[:, None]))  # of two at one position the first is left
     other = number[None] != number[:, None]
     if ring:
         both = [jnp.where(ahead > 0, length - ahead, -ahead), jnp.where(ahead < 0, length + ahead, ahead)]
-        return jnp.where(other[:, None], jnp.stack(both, 1), NOBODY), jnp.full((x.size, 2), length, x.dtype)
-    far = jnp.stack([jnp.where(other & ~right, -ahead, NOBODY), jnp.where(right, ahead, NOBODY)], 1)
+        return jnp.where(other[:, None], jnp.stack(both, 1), NO_NEIGHBOUR), jnp.full((x.size, 2), length, x.dtype)
+    far = jnp.stack([jnp.where(other & ~right, -ahead, NO_NEIGHBOUR), jnp.where(right, ahead, NO_NEIGHBOUR)], 1)
     return far, jnp.stack([x, length - x], -1)
 
 
 def sectors(d):
-    """Which of eight sectors of 45 degrees each vector lies in, -1 for none."""
+    """Index of the 45 degree sector of each vector, of eight; -1 for none."""
     ax, ay = abs(d[..., 0]), abs(d[..., 1])
     right, up = d[..., 0] > 0, d[..., 1] > 0
     diagonal = jnp.where(right, jnp.where(up, 1, 7), jnp.where(up, 3, 5))
@@ -48,10 +49,10 @@ def sectors(d):
 
 
 def plane_distances(xi, d, lengths, torus):
-    """The same for eight sectors, [m, 8, m] and [m, 8]; `d` from `apart`. Walls are looked for along the middle of a sector."""
+    """Distances by eight sectors, [m, 8, m] and [m, 8]; `d` from `apart`. Walls are looked for along the middle of a sector."""
     distance = jnp.sqrt((d * d).sum(-1) + SOFTENING)
     sector = jax.lax.stop_gradient(sectors(d))[:, None]
-    far = jnp.where(sector == jnp.arange(8)[:, None], distance[:, None], NOBODY)
+    far = jnp.where(sector == jnp.arange(8)[:, None], distance[:, None], NO_NEIGHBOUR)
     if torus:
         return far, jnp.full((xi.shape[0], 8), max(lengths), xi.dtype)
     h = np.sqrt(0.5)
@@ -59,13 +60,13 @@ def plane_distances(xi, d, lengths, torus):
     size, at = jnp.asarray(lengths, xi.dtype), xi[:, None]
     # Towards the wall ahead along each axis; an axis that a sector does not follow has none.
     along = jnp.where(axes > 0.1, size - at, at) * np.where(abs(axes) > 0.1, 1 / np.maximum(abs(axes), 0.1), 0)
-    return far, jnp.where(abs(axes) > 0.1, along, NOBODY).min(-1)
+    return far, jnp.where(abs(axes) > 0.1, along, NO_NEIGHBOUR).min(-1)
 
 
 def gaps(distances, alive, unit):
-    """Distances to the nearest living agents, or to what is there without any."""
-    far, nobody = distances
-    return jnp.minimum(jnp.where(alive, far, NOBODY).min(-1), nobody) / unit
+    """Distances to the nearest active agents, or the fallback distance."""
+    far, fallback = distances
+    return jnp.minimum(jnp.where(alive, far, NO_NEIGHBOUR).min(-1), fallback) / unit
 
 
 # ---------------------------------------------------------------- target, centroids, discs
@@ -83,7 +84,7 @@ def target_fields(target, spacing, nu, rho):
 
 
 def interpolate(fields, at, spacing):
-    """Channels of `fields` [nodes..., c] at places [..., d], bilinear, clamped at walls: [..., c]."""
+    """Channels of `fields` [nodes..., c] at positions [..., d], bilinear, clamped at walls: [..., c]."""
     i, j, a = core.cell(at[..., 0], fields.shape[0], spacing[0])
     a = a[..., None]
     if len(spacing) == 1:
@@ -125,7 +126,7 @@ def bearing(d):
 
 
 def nearest_disc(xi, discs, clearance):
-    """tanh of how far beyond the clearance the nearest disc [x, y, r] is, and the unit vector towards it."""
+    """tanh of the distance beyond the clearance to the nearest disc [x, y, r], and the unit vector towards it."""
     discs = jnp.asarray(discs, xi.dtype)
     gap = core.norm(xi[:, None] - discs[:, :2]) - discs[:, 2]
     chosen = discs[jnp.argmin(gap, -1)]

@@ -1,4 +1,4 @@
-"""Costs of trajectories [T, B, ...] after each decision, [B] each; agents and discs that are dead or far count in every mean."""
+"""Costs of trajectories [T, B, ...] after each decision, [B] each; failed agents and distant discs count in every mean."""
 import jax
 import jax.numpy as jnp
 
@@ -7,7 +7,7 @@ from tuned import sight
 
 
 def per_instance(x):
-    """Mean over ticks and whatever comes after the instances."""
+    """Mean over ticks and all axes after the instances."""
     return x.mean((0, *range(2, x.ndim)))
 
 
@@ -29,7 +29,7 @@ def collide(xi, radius):
 
 
 def tracking(weights, lengths, obstacles):
-    """Cost of reaching a target and staying there."""
+    """Cost of tracking a target."""
     def cost(z, xi, action, z0, target):
         error, size = square(z, target), jnp.asarray(lengths, xi.dtype)
         outside = jax.nn.relu(0.02 * size - xi) ** 2 + jax.nn.relu(xi - 0.98 * size) ** 2
@@ -46,7 +46,7 @@ def tracking(weights, lengths, obstacles):
 
 
 def rest(weights):
-    """Cost of coming to rest."""
+    """Cost of stabilisation."""
     def cost(z, xi, action, z0, target):
         error = square(z, target)
         found = weights["track"] * error.mean(0) + weights["last"] * error[-1] + weights["effort"] * per_instance((action**2).sum(-1))
@@ -55,7 +55,7 @@ def rest(weights):
 
 
 def density(weights, nodes):
-    """Cost of carrying a density to its target."""
+    """Cost of transporting a density to its target."""
     of = jax.vmap(lambda rho: sight.moments(rho, *nodes))
 
     def cost(z, xi, action, z0, target):

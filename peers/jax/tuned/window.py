@@ -1,7 +1,7 @@
 """The window around each agent: samples of the error and of its slopes, [m, seen].
 
-How they are computed is what XLA runs fastest on a CPU: on a line, gathers (or, where agents stay in place, one product with a matrix); in the plane,
-a gather of four corners at a time, with a hand-written gradient, because scattering them back takes far longer than two products.
+The fastest forms for XLA on a CPU: on a line, gathers (or, for static agents, one product with a matrix); in the plane, a
+gather of four corners at a time, with a hand-written gradient, because scattering takes far longer than two products.
 """
 from typing import Callable, NamedTuple
 
@@ -13,7 +13,7 @@ import core
 
 
 class Window(NamedTuple):
-    """place(xi) -> where the samples lie; see(e, places) -> what is there."""
+    """place(xi) -> positions of the samples; see(e, places) -> their values."""
     place: Callable
     see: Callable
 
@@ -26,7 +26,7 @@ def make(shape, spacing, points, width, periodic, mobile):
     line = lambda e, xi: core.observe1d(e, xi, obs, spacing[0])
     if mobile:
         return Window(lambda xi: xi, line)
-    # What is seen is linear in the field: the matrix of it, from each unit vector.
+    # Samples are linear in the field: their matrix, from each unit vector.
     matrix = lambda xi: jax.vmap(lambda e: line(e, xi))(jnp.eye(shape[0], dtype=xi.dtype))
     return Window(matrix, lambda e, matrix: jnp.tensordot(e, matrix, 1))
 

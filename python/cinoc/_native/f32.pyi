@@ -11,8 +11,12 @@ __all__ = ["Problem", "Policy", "Env", "Snapshot", "Rollout", "Training", "evalu
 
 @final
 class Problem:
-    def __new__(cls, name: str, preset: str = "tuned", set: Mapping[str, str] | None = None) -> Problem:
+    def __new__(cls, name: str | PathLike[str], preset: str = "tuned", set: Mapping[str, str] | None = None) -> Problem:
         """`name`: a problem, or the path of a TOML file. `set`: settings and their values, written as in TOML."""
+
+    @staticmethod
+    def from_text(text: str, set: Mapping[str, str] | None = None) -> Problem:
+        """A problem from the text of all its settings, as `config` gives it, with changes."""
 
     @property
     def name(self) -> str: ...
@@ -36,7 +40,7 @@ class Problem:
     def action_width(self) -> int: ...
     @property
     def delay(self) -> int:
-        """Ticks from a decision to what it does."""
+        """Ticks from a decision to its effect."""
 
     @property
     def limits(self) -> list[float]:
@@ -48,7 +52,7 @@ class Problem:
 
     @property
     def measures(self) -> list[str]:
-        """Names of what is measured; the first is the score."""
+        """Names of the measures; the first is the score."""
 
     @property
     def scored_at(self) -> int:
@@ -89,7 +93,14 @@ class Problem:
 class Policy:
     @staticmethod
     def load(name: str | PathLike[str]) -> Policy:
-        """A model that comes with the package, a file, or a run folder."""
+        """A shipped model, a file, or a run folder."""
+
+    @staticmethod
+    def from_bytes(file: bytes) -> Policy:
+        """A model from the bytes of its file."""
+
+    def to_bytes(self) -> bytes:
+        """The bytes of a model file. Parameters are written in single precision."""
 
     @staticmethod
     def fresh(problem: Problem, seed: int = 0) -> Policy:
@@ -123,11 +134,14 @@ class Policy:
     @params.setter
     def params(self, value: NDArray[Any]) -> None: ...
     def act(
-        self, observation: NDArray[Any], memory: NDArray[Any] | None = None
-    ) -> tuple[NDArray[Any], NDArray[Any] | None]:
-        """Actions within [-1, 1], [n, agents, k], and what is remembered, from observations [n, agents, width] as `Env.observe` gives them.
+        self, observation: NDArray[Any], memory: NDArray[Any] | None = None, held: NDArray[Any] | None = None
+    ) -> tuple[NDArray[Any], NDArray[Any] | None, NDArray[Any]]:
+        """Actions within [-1, 1], [n, agents, k], the next memory, and the valid observations, from observations [n, agents, width] as
+        `Env.observe` gives them.
 
-        Followed by `Env.step` this is what `Env.step_policy` does, to rounding.
+        A number that is not finite or beyond 1e6 in magnitude counts as missing and is replaced by that of `held`, the third result of the last
+        call (zeros at first). The strength, the last number, is limited to [0, 1]; a missing one is 0. An inactive agent has action and memory 0;
+        a memory that is not finite is reset. Followed by `Env.step` this is what `Env.step_policy` does, to rounding.
         """
 
     def save(self, path: str | PathLike[str]) -> None:
@@ -135,11 +149,11 @@ class Policy:
 
 @final
 class Snapshot:
-    """Everything that changes while episodes go on."""
+    """The state of all episodes."""
 
 @final
 class Env:
-    """Episodes side by side, each at a tick of its own. Every one has to be reset before the first step."""
+    """A batch of episodes, each at its own tick. Each has to be reset before the first step."""
 
     def __new__(
         cls, problem: Problem, instances: int, agents: int | None = None, threads: int = 1, thorough: bool = False
@@ -169,7 +183,7 @@ class Env:
         places: NDArray[Any] | None = None,
         deaths: Sequence[Sequence[tuple[int, int]]] | None = None,
     ) -> None:
-        """Starts the marked episodes anew: each is the instance of its seed and index, but for what is given.
+        """Resets the marked episodes: each is the instance of its seed and index, except for what is given.
 
         `starts`, `targets`: [instances, nodes...]; `places`: [instances, agents, d]; `deaths`: for each instance (tick from 0, agent).
         """
@@ -181,8 +195,8 @@ class Env:
         """Everything there is to see, [instances, width_global]; fields as they are, without the noise of sensors."""
 
     def step(self, actions: NDArray[Any], out: NDArray[Any] | None = None) -> None:
-        """One tick; actions within [-1, 1] of the limits, [instances, agents, k]. Episodes that are over stay as they are. With `out`, what
-        `observe` gives afterwards is in it: faster than asking for it."""
+        """One tick; actions within [-1, 1] of the limits, [instances, agents, k], of any real type. Episodes that are over stay as they are.
+        With `out`, the observation after the tick is written to it: faster than `observe`."""
 
     def report(
         self, rewards: NDArray[np.float64], terminated: NDArray[np.bool_], truncated: NDArray[np.bool_], ticks: NDArray[np.int64]
@@ -246,7 +260,7 @@ class Rollout:
         threads: int = 1,
     ) -> Rollout:
         """`start`, `target`: [n, nodes...]; `places`: [n, agents, d]; either `actions`: [ticks, n, agents, k] in physical units (clamped to
-        the limits), or a `policy`, with `params` instead of its own.
+        the limits), or a `policy`, with `params` instead of those of the policy.
 
         `previous`: [n, agents, k], the action before the first tick (for the price of acceleration); `memory`: [n, agents, h].
         `first`: the tick of the episode that this begins with: weights of the cost and deaths count from there. first + ticks is at most the
@@ -289,7 +303,7 @@ class Rollout:
 class Training:
     def __new__(
         cls,
-        name: str,
+        name: str | PathLike[str],
         preset: str = "tuned",
         set: Mapping[str, str] | None = None,
         seed: int | None = None,
@@ -298,6 +312,17 @@ class Training:
         threads: int = 0,
     ) -> Training:
         """A run in the folder `out` (as `cinoc train --out`), or in memory only. `seed`: 0 unless given; a resumed run has its own."""
+
+    @staticmethod
+    def from_text(
+        text: str,
+        set: Mapping[str, str] | None = None,
+        seed: int | None = None,
+        out: str | PathLike[str] | None = None,
+        resume: bool = False,
+        threads: int = 0,
+    ) -> Training:
+        """A run with all settings from their text, as `Problem.config` gives it, with changes."""
 
     @property
     def updates(self) -> int:
@@ -310,8 +335,12 @@ class Training:
     @property
     def finished(self) -> bool: ...
     @property
+    def validation(self) -> int | None:
+        """Instances of the validation after the next update; None if there is none."""
+
+    @property
     def notices(self) -> list[str]:
-        """What a user should know about how the run was opened."""
+        """Notices about how the run was opened."""
 
     def step(self) -> dict[str, float]:
         """One update: update, cost, each term, gradient, rate, validation (NaN where it was not measured)."""

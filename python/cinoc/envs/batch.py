@@ -39,7 +39,7 @@ class Batch:
     stream: "train", "validation" or "test": instances of different streams never coincide.
     diverged_reward: reward of a step that ends an episode because a number is no longer finite; no step has less. The default, -1e6, is
         below what whole episodes cost; one nearer to what your episodes return is kinder to running means.
-    pool: chaotic problems begin in states of long free runs, and every seed has runs of its own; the first time they take seconds (`ks1d`)
+    pool: chaotic problems start from states of long uncontrolled runs, which differ by seed; the first time they take seconds (`ks1d`)
         to a third of a minute (`ks2d`, `turbulence2d`) per seed, then they are on disk. With pool=0 all seeds share those of seed 0.
     threads: that step the episodes.
     """
@@ -143,7 +143,7 @@ class Batch:
 
     @property
     def over(self) -> NDArray[np.bool_]:
-        """Which episodes have ended and not begun anew."""
+        """Marks of episodes that have ended and not been reset."""
         return self.terminated | self.truncated
 
     def seed(
@@ -180,7 +180,7 @@ class Batch:
                 self._next[i] = self._base[i] + np.uint64(number)
 
     def reset(self, which: NDArray[np.bool_] | None = None) -> None:
-        """Begins the marked episodes anew, or all; call `seed` before the first time, and `observe` afterwards."""
+        """Resets the marked episodes, or all; call `seed` before the first time, and `observe` afterwards."""
         mask = np.ones(self.instances, np.bool_) if which is None else plain(which, np.bool_)
         if not mask.any():
             return

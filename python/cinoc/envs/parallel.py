@@ -1,4 +1,4 @@
-"""Every agent by itself, for PettingZoo."""
+"""One action space per agent, for PettingZoo."""
 
 # mypy: disable-error-code="import-untyped,misc"
 
@@ -22,7 +22,7 @@ class SwarmParallelEnv(ParallelEnv[str, NDArray[Any], NDArray[Any]]):
 
     Agents are "agent_0", "agent_1" …; each sees (width,) and acts with (k,) within [-1, 1]. Every agent receives the reward of the team,
     undivided: minus the cost of the tick. An agent that dies (`deaths=[(tick, agent)]`, or `kill`) is terminated in the first step in
-    which it no longer acts, and then gone; the others go on. All are truncated after the last tick, and terminated if a number is no
+    which it no longer acts, and then gone; the others continue. All are truncated after the last tick, and terminated if a number is no
     longer finite. `state()` is the global observation.
     """
 

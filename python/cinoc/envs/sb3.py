@@ -29,7 +29,7 @@ class _Sub(Instance):
 class SwarmVecEnv(VecEnv):
     """`cinoc.envs.sb3_vec_env("heat1d", num_envs=…, …)`; other arguments as of `cinoc.envs.Batch`.
 
-    Episodes that are over begin anew in the same step. The last observation is in `infos[i]["terminal_observation"]`; every episode that
+    Episodes that are over are reset in the same step. The last observation is in `infos[i]["terminal_observation"]`; every episode that
     does not diverge ends by its time limit, `infos[i]["TimeLimit.truncated"]`, so that returns are bootstrapped from there.
     `infos[i]` of the last step also has "score" and "measures". `seed(s)` gives environment i the instances 0, 1, 2 … of seed s + i;
     `set_options([{"seed": 3000, "index": i} for i in range(num_envs)])` chooses those of the next reset one by one.

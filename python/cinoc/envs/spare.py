@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 
 class Spare:
-    """Arrays like a given one, each handed out again once nobody else holds it or a view of it.
+    """Arrays like a given one, each handed out again once no one else holds it or a view of it.
 
     A caller may keep what it gets, as with a new array. Most do not, and a new array of hundreds of kilobytes costs more than filling it: its
     pages come from the system and go back with every step.
@@ -24,7 +24,7 @@ class Spare:
         self._own = sys.getrefcount(self._arrays[0])
 
     def take(self) -> NDArray[Any]:
-        """An array that nobody else holds, with whatever numbers in it."""
+        """An array without other references, with arbitrary numbers in it."""
         arrays = self._arrays
         for i in range(len(arrays)):
             if sys.getrefcount(arrays[i]) == self._own:

@@ -21,7 +21,7 @@ class SwarmTorchEnv(EnvBase):
 
     Batch size [num_envs]. "observation": [num_envs, agents, width] (observation="global": [num_envs, width]); "action":
     [num_envs, agents, k] within [-1, 1]; "reward": [num_envs, 1], minus the cost of the tick. "truncated" after the last tick,
-    "terminated" if a number is no longer finite. A reset with "_reset" begins only the marked episodes anew. `set_seed(s)` gives
+    "terminated" if a number is no longer finite. A reset with "_reset" resets only the marked episodes. `set_seed(s)` gives
     environment i the instances 0, 1, 2 … of seed s + i. Physics is computed on the CPU, whatever the device.
     """
 

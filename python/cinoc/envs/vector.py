@@ -20,7 +20,7 @@ class SwarmVectorEnv(VectorEnv[NDArray[Any], NDArray[Any], NDArray[Any]]):
 
     Observations, rewards, seeds and infos are those of Gymnasium's `SyncVectorEnv` over `SwarmEnv`s.
     autoreset_mode: "NextStep", "SameStep" or "Disabled" (or Gymnasium's `AutoresetMode`); when it is disabled,
-    `reset(options={"reset_mask": over})` begins those anew that are over.
+    `reset(options={"reset_mask": over})` resets those that are over.
     copy: False gives observations in an array that the next step overwrites. threads: that step the episodes.
     """
 

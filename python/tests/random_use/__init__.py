@@ -2,5 +2,5 @@
 
 A driver starts a worker, which writes the number of each case into the log before it begins; `--seed S --case N` runs that one again. Fine are
 results and exceptions that say what to do. Faults are the end of the interpreter, a panic, "this is a fault of cinoc", a call without an end, a kind
-of exception that nobody expects, an exception without a sentence. The log ends with counts of all distinct messages, to be read.
+of exception that is not expected, an exception without a sentence. The log ends with counts of all distinct messages, to be read.
 """

@@ -97,7 +97,7 @@ class Calls:
         interrupt, text = isinstance(error, KeyboardInterrupt), str(error)
         self.last = repr(error)
         if interrupt and not self.interrupts:
-            raise Fault(f"{name}: KeyboardInterrupt that nobody provoked")
+            raise Fault(f"{name}: KeyboardInterrupt without a signal")
         self.note(error)
         if interrupt:
             return

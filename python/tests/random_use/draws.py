@@ -119,7 +119,7 @@ class Draws:
             case 29:
 
                 class Own(np.ndarray):
-                    """A kind of one's own."""
+                    """A custom type."""
 
                 return good.view(Own)
         return good

@@ -26,7 +26,8 @@ def scene_policy(use: Use) -> None:
             use.call(policy, use.array(shape[use.one(0, 0, 1) :], kind, 0.3))
         elif what == 3:
             seen = use.array(shape, kind, 0.3)
-            use.call(policy.native.act, seen, use.array((*shape[:2], policy.memory), kind, 0.3) if use.chance(0.6) else None)
+            memory = use.array((*shape[:2], policy.memory), kind, 0.3) if use.chance(0.6) else None
+            use.call(policy.native.act, seen, memory, use.array(shape, kind, 0.3) if use.chance(0.3) else None)
         elif what == 4:
             use.call(policy.reset)
         elif what == 5:

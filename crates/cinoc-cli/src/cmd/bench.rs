@@ -1,43 +1,45 @@
 //! `cinoc bench`
 
-use super::{PresetName, Settings, least, median};
+use super::{PresetName, Settings, least, median, whole};
 use crate::out::say;
 use crate::ranks;
 use anyhow::{Result, bail};
-use cinoc::registry::Parts;
-use cinoc::{Registry, inspect, train};
+use cinoc::internal::registry::Parts;
+use cinoc::{Registry, train};
+use cinoc_lab::inspect;
+use std::path::PathBuf;
 
 /// Arguments of `cinoc bench`.
 #[derive(clap::Args)]
-pub struct Args {
-    /// Name of a problem (see `cinoc list`) or a TOML file with a line `problem = "..."` and any settings to change.
+pub struct BenchArgs {
+    /// Name of a problem (see `cinoc list`), or a TOML file with a line `problem = "..."` and any settings to change.
     #[arg(value_name = "PROBLEM|FILE.toml")]
-    problem: String,
+    problem: PathBuf,
     /// Change a setting, for example --set train.shard=4. May be repeated.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     set: Vec<String>,
-    /// Settings to start from: the paper's (the default, but for --shards), or our own recipe.
+    /// Settings to start from: the paper's (the default, except for --shards), or the project's recipe.
     #[arg(long, value_enum)]
     preset: Option<PresetName>,
     /// Instances per update.
-    #[arg(long)]
+    #[arg(long, value_parser = whole::<usize>)]
     batch: Option<usize>,
     /// Ticks per training episode.
-    #[arg(long)]
+    #[arg(long, value_parser = whole::<usize>)]
     ticks: Option<usize>,
-    /// Number of agents, the same in every instance. Default: as the settings train.
-    #[arg(long)]
+    /// Number of agents, the same in every instance; default: that of the settings.
+    #[arg(long, value_parser = whole::<usize>)]
     agents: Option<usize>,
     /// Updates to time.
-    #[arg(long, default_value_t = 12)]
+    #[arg(long, default_value_t = 12, value_parser = whole::<usize>)]
     updates: usize,
     /// Threads to use; 0 takes all cores.
-    #[arg(long, default_value_t = 0)]
+    #[arg(long, default_value_t = 0, value_parser = whole::<usize>)]
     threads: usize,
-    /// Say how the time of an update is spent on operations, instead of the timings above.
+    /// Report the time of an update by operation instead.
     #[arg(long)]
     operations: bool,
-    /// Print the seconds of each shard of each update instead, a JSON object per update. Begins with our own recipe unless --preset says otherwise.
+    /// Print the seconds of each shard of each update instead, a JSON object per update. Starts from the project's recipe unless --preset says otherwise.
     #[arg(long, conflicts_with = "operations")]
     shards: bool,
     /// Print one JSON object.
@@ -45,13 +47,13 @@ pub struct Args {
     json: bool,
 }
 
-impl Args {
-    /// Whether it is done by all ranks of a job together.
+impl BenchArgs {
+    /// Whether all ranks of a job share the work.
     pub fn spread(&self) -> bool {
         self.shards
     }
 
-    /// Runs the command. Sizes are the paper's unless changed, so that timings can be compared.
+    /// Runs the command.
     pub fn run(self, registry: &Registry) -> Result<()> {
         let preset = self.preset.unwrap_or(if self.shards { PresetName::Tuned } else { PresetName::Paper });
         let config = Settings { problem: self.problem, set: self.set, preset }.config(registry)?;
@@ -97,10 +99,10 @@ impl Args {
         say!("  one update           {update:8.1} ms   (fastest {:.1})", least(&timing.update))?;
         say!("  the cost alone       {forward:8.1} ms   (an update takes {:.2} times as long)", update / forward)?;
         say!("  bare equation        {:8.2} million steps per second", timing.steps_per_second / 1e6)?;
-        // A policy need not say what it costs.
+        // A policy need not report its arithmetic.
         if timing.flops > 0.0 {
             say!(
-                "  network arithmetic   {:8.2} GFLOP per update, if every layer sees everything in every tick",
+                "  network arithmetic   {:8.2} GFLOP per update, if every layer is evaluated in every tick",
                 timing.flops / 1e9
             )?;
             say!(
@@ -113,7 +115,7 @@ impl Args {
     }
 }
 
-/// Prints how long each shard took.
+/// Prints the seconds of each shard.
 fn shards(parts: Parts, threads: usize, updates: usize) -> Result<()> {
     let (name, batch) = (parts.problem.name.clone(), parts.train.batch);
     let inspect::Shards { parameters, updates } = inspect::shards(parts, ranks::threads(threads)?, updates)?;
@@ -126,7 +128,7 @@ fn shards(parts: Parts, threads: usize, updates: usize) -> Result<()> {
     Ok(())
 }
 
-/// Prints how the time of an update is spent.
+/// Prints the time of an update by operation.
 fn operations(parts: Parts, threads: usize, updates: usize, json: bool) -> Result<()> {
     let name = parts.problem.name.clone();
     let inspect::Operations { whole, each: rows } = inspect::operations(parts, threads, updates)?;

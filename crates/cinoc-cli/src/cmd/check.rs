@@ -1,19 +1,22 @@
 //! `cinoc check`
 
-use super::{Settings, short};
+use super::{Settings, short, whole};
 use crate::draw::{self, Growth};
-use crate::out::say;
+use crate::out::{has_folder, say};
+use crate::progress::Meter;
 use anyhow::Result;
-use cinoc::{Registry, inspect};
+use cinoc::Registry;
+use cinoc::internal::shown;
+use cinoc_lab::inspect;
 use std::path::PathBuf;
 
 /// Arguments of `cinoc check`.
 #[derive(clap::Args)]
-pub struct Args {
+pub struct CheckArgs {
     #[command(flatten)]
     settings: Settings,
     /// Longest episode whose gradient is measured, in ticks; default: that of the problem.
-    #[arg(long, value_name = "TICKS")]
+    #[arg(long, value_name = "TICKS", value_parser = whole::<usize>)]
     horizon: Option<usize>,
     /// Draw the norm of the gradient against the horizon into this file: .png or .svg.
     #[arg(short, long = "out", value_name = "FILE")]
@@ -23,20 +26,36 @@ pub struct Args {
     json: bool,
 }
 
-/// Steps of the finite-difference sweep: too large shows curvature, too small rounding.
+/// Steps of the finite differences: large ones show curvature, small ones rounding.
 const STEPS: [f64; 7] = [1.0, 1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6];
 
-impl Args {
+impl CheckArgs {
     /// Runs the command.
     pub fn run(self, registry: &Registry) -> Result<()> {
+        self.out.as_deref().map_or(Ok(()), has_folder)?;
         let config = self.settings.config(registry)?;
         let whole = registry.parts(&config)?;
         let problem = &whole.problem;
+        let meter = Meter::new(0.0, "derivatives of a tick");
         let parts = inspect::parts(problem);
         let ticks = problem.ticks.min(20);
+        meter.set(0.1);
+        meter.tell("gradient by the parameters");
         let sweep = inspect::sweep(registry, &config, ticks, &STEPS)?;
+        meter.set(0.4);
+        meter.tell("gradient by the inputs");
         let inputs = inspect::inputs(problem, problem.ticks.min(6), &STEPS);
-        let growth = inspect::growth(registry, &config, &horizons(self.horizon.unwrap_or(problem.ticks).max(2)))?;
+        let horizons = horizons(self.horizon.unwrap_or(problem.ticks).max(2));
+        // Each takes as long as its episode; the longest first, so that one that does not fit is refused at once.
+        let (all, mut done, mut growth) = (horizons.iter().map(|&ticks| ticks as f64).sum::<f64>(), 0.0, Vec::new());
+        for &ticks in horizons.iter().rev() {
+            meter.set(0.6 + 0.4 * done / all);
+            meter.tell(format!("gradient of {ticks} ticks"));
+            growth.extend(inspect::growth(registry, &config, &[ticks])?);
+            done += ticks as f64;
+        }
+        growth.reverse();
+        meter.clear();
         if let Some(out) = &self.out {
             draw::draw_growth(&format!("{} · gradient of an untrained policy", problem.name), &[figure(&growth)], out)?;
         }
@@ -64,23 +83,23 @@ impl Args {
         }
         let best = sweep.iter().map(|(_, e)| *e).fold(f64::INFINITY, f64::min);
         say!("  best {}", short(best))?;
-        say!("\nGradient of the cost of a few ticks by what else goes in, against central differences:")?;
+        say!("\nGradient of the cost of a few ticks by the other inputs, against central differences:")?;
         for (name, error) in &inputs {
             say!("  {name:8} {}", short(*error))?;
         }
-        say!("\nNorm of the gradient at fresh parameters against the horizon:")?;
+        say!("\nNorm of the gradient at initial parameters against the horizon:")?;
         for (ticks, norm) in growth {
             say!("  {ticks:5} ticks   {}", short(norm))?;
         }
         say!(
-            "\nMemory of one update: {:.0} MB keeping every tick, {:.0} MB keeping what cannot be computed again, {:.1} MB computing each segment twice.",
+            "\nMemory of one update: {:.0} MB keeping all values, {:.0} MB rematerialising what can be recomputed, {:.1} MB computing each segment twice.",
             mega(kept),
             mega(lean),
             mega(one)
         )?;
-        say!("(train.memory_mb = {} decides which.)", whole.train.memory_mb)?;
+        say!("(train.memory_mb = {} decides between them.)", whole.train.memory_mb)?;
         if let Some(out) = &self.out {
-            say!("\nDrew {}", out.display())?;
+            say!("\nDrew {}", shown(out))?;
         }
         Ok(())
     }
@@ -94,7 +113,7 @@ fn horizons(longest: usize) -> Vec<usize> {
     all
 }
 
-/// The norms, and a gradient that grows as the episode does.
+/// The norms, beside growth in proportion to the ticks.
 fn figure(growth: &[(usize, f64)]) -> Growth {
     let measured: Vec<(f32, f32)> = growth.iter().map(|&(ticks, norm)| (ticks as f32, norm as f32)).collect();
     let (first, last) = (measured[0], measured[measured.len() - 1]);

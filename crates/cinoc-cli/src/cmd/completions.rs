@@ -7,12 +7,12 @@ use clap_complete::Shell;
 
 /// Arguments of `cinoc completions`.
 #[derive(clap::Args)]
-pub struct Args {
+pub struct CompletionsArgs {
     /// Which shell.
     shell: Shell,
 }
 
-impl Args {
+impl CompletionsArgs {
     /// Runs the command.
     pub fn run(self, mut command: Command) -> Result<()> {
         let mut text = Vec::new();

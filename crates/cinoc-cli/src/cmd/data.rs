@@ -1,45 +1,49 @@
 //! `cinoc data`
 
-use super::Settings;
-use crate::out::{say, terminal};
+use super::{Settings, whole};
+use crate::out::say;
+use crate::progress::Meter;
 use anyhow::{Result, bail};
-use cinoc::attractor::{Attractor, USES};
-use cinoc::disk::cache;
-use cinoc::random::Use;
-use cinoc::ranks::Ranks;
+use cinoc::internal::attractor::{Attractor, USES};
+use cinoc::internal::disk::cache;
+use cinoc::internal::random::Split;
+use cinoc::internal::ranks::Ranks;
+use cinoc::internal::shown;
 use cinoc::{Problem, Real, Registry};
-use indicatif::{ProgressBar, ProgressStyle};
-use std::sync::Arc;
+use std::ops::Range;
+use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 /// Arguments of `cinoc data`.
 #[derive(clap::Args)]
-pub struct Args {
+pub struct DataArgs {
     #[command(flatten)]
     settings: Settings,
-    /// Seed of the states: every seed has free runs of its own.
-    #[arg(long, default_value_t = 0)]
+    /// Seed of the uncontrolled runs that the states come from.
+    #[arg(long, default_value_t = 0, value_parser = whole::<u64>)]
     seed: u64,
     /// Print one JSON object per set, a line each.
     #[arg(long)]
     json: bool,
 }
 
-impl Args {
+impl DataArgs {
     /// Runs the command.
     pub fn run(self, registry: &Registry) -> Result<()> {
         let problem = registry.build(&self.settings.config(registry)?)?;
         let name = &problem.name;
         let Some(attractor) = problem.task.attractor() else {
-            say!("The instances of {name} are drawn when they are needed; nothing has to be made.")?;
-            return Ok(());
+            return match self.json {
+                true => Ok(()),
+                false => say!("The instances of {name} are drawn when needed; there is nothing to prepare."),
+            };
         };
         if !self.json {
             say!("{:>10} {:>7} {:>18} {:>10} {:>9}", "set", "states", "mean square", "largest", "seconds")?;
         }
         for purpose in USES {
             let since = Instant::now();
-            let states = made(attractor, purpose, self.seed);
+            let states = made(attractor, name, purpose, self.seed);
             let seconds = since.elapsed().as_secs_f64();
             let (mean, spread, largest) = summary(&states, attractor.size(purpose));
             if self.json {
@@ -54,17 +58,17 @@ impl Args {
             }
         }
         if !self.json {
-            say!("\nKept in {}", cache::folder().display())?;
+            say!("\nKept in {}", shown(cache::folder()))?;
         }
         Ok(())
     }
 }
 
-/// Makes sets that are about to be needed, and shows how far it is. The first rank makes them for all; the others read them from the disk, or
-/// make them once more where it is not the same disk.
-pub fn prepare(problem: &Problem, uses: &[Use], seed: u64, ranks: &dyn Ranks) -> Result<()> {
+/// Prepares sets of states, with progress. The first rank computes them for all; the others read them from the disk, or compute them again
+/// where the disk is another one.
+pub fn prepare(problem: &Problem, uses: &[Split], seed: u64, ranks: &dyn Ranks) -> Result<()> {
     let Some(attractor) = problem.task.attractor() else { return Ok(()) };
-    let make = || uses.iter().for_each(|purpose| drop(made(attractor, *purpose, seed)));
+    let make = || uses.iter().for_each(|purpose| drop(made(attractor, &problem.name, *purpose, seed)));
     if ranks.first() {
         make();
     }
@@ -75,33 +79,46 @@ pub fn prepare(problem: &Problem, uses: &[Use], seed: u64, ranks: &dyn Ranks) ->
     Ok(())
 }
 
-/// Refuses more held-out instances than there are states for, unless they start from fields of one's own. `flag` is what changes a setting.
+/// Prepares the test states of some instances, with progress. The others of the set are not computed.
+pub fn prepare_instances(problem: &Problem, instances: Range<usize>, seed: u64) {
+    let Some(attractor) = problem.task.attractor() else { return };
+    let which: Vec<usize> = instances.collect();
+    let plural = if which.len() == 1 { "" } else { "s" };
+    let text = format!("{} test state{plural} of {}, kept for next time", which.len(), problem.name);
+    let meter = OnceLock::new();
+    attractor.make_some(Split::Test, seed, &which, &|share| meter.get_or_init(|| Meter::new(0.0, &text)).set(share));
+    if let Some(meter) = meter.get() {
+        meter.clear();
+    }
+}
+
+/// Refuses more test instances than there are states, unless they start from given fields. `flag` changes a setting.
 pub fn enough(problem: &Problem, instances: usize, own_start: bool, flag: &str) -> Result<()> {
-    match problem.task.attractor().map(|attractor| attractor.size(Use::Test)) {
+    match problem.task.attractor().map(|attractor| attractor.size(Split::Test)) {
         Some(most) if instances > most && !own_start => bail!(
-            "each seed has {most} held-out states; ask for --instances {most} or fewer, or for more with --{flag} data.test_states={instances}"
+            "each seed has {most} test states; ask for --instances {most} or fewer, or for more with --{flag} data.test_states={instances}"
         ),
         _ => Ok(()),
     }
 }
 
-fn title(purpose: Use) -> &'static str {
+fn title(purpose: Split) -> &'static str {
     match purpose {
-        Use::Training => "training",
-        Use::Validation => "validation",
-        Use::Test => "test",
+        Split::Training => "training",
+        Split::Validation => "validation",
+        Split::Test => "test",
     }
 }
 
-/// The states of a set, with a progress bar on a terminal if they have to be made.
-fn made(attractor: &Attractor, purpose: Use, seed: u64) -> Arc<[Real]> {
-    let style = ProgressStyle::with_template("{bar:30} {percent} % of {msg}  {elapsed} gone, {eta} to go")
-        .expect("a valid template")
-        .progress_chars("━━╌");
-    let bar = if terminal() { ProgressBar::new(1000).with_style(style) } else { ProgressBar::hidden() };
-    bar.set_message(format!("{} states for {}", attractor.size(purpose), title(purpose)));
-    let states = attractor.make(purpose, seed, &|share| bar.set_position((1000.0 * share) as u64));
-    bar.finish_and_clear();
+/// The states of a set, with progress if they have to be computed.
+fn made(attractor: &Attractor, problem: &str, purpose: Split, seed: u64) -> Arc<[Real]> {
+    let text = format!("{} {} states of {problem}, kept for next time", attractor.size(purpose), title(purpose));
+    // Reading kept states takes no time worth a bar.
+    let meter = OnceLock::new();
+    let states = attractor.make(purpose, seed, &|share| meter.get_or_init(|| Meter::new(0.0, &text)).set(share));
+    if let Some(meter) = meter.get() {
+        meter.clear();
+    }
     states
 }
 

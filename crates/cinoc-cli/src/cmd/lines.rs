@@ -1,7 +1,7 @@
-//! A file of JSON lines that can be continued: what was asked for, then what was found, a line each.
+//! A file of JSON lines that can be continued: the request, then a line per result.
 
 use anyhow::{Context, Result, anyhow, bail};
-use cinoc::shortened;
+use cinoc::internal::{shortened, shown};
 use serde_json::Value;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -16,23 +16,26 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// Opens or makes the file of a command, and gives what `read` makes of the lines it holds already behind its header. It is refused if it was made
-    /// with another header, or if a line cannot be read; then it is not touched.
+    /// Opens or creates the file of a command and returns what `read` makes of the lines after its header. A file with another header, or with
+    /// a line that cannot be read, is refused and not touched.
     pub fn open<T>(
         path: &Path,
         header: &Value,
         command: &'static str,
         read: impl Fn(Value) -> serde_json::Result<T>,
     ) -> Result<(Self, Vec<T>)> {
-        let reading = || format!("{} cannot be opened; check that its folder exists and can be written", path.display());
+        let reading = || format!("{} cannot be opened; check that its folder exists and can be written", shown(path));
+        // Opening a pipe would wait for its other end.
+        if std::fs::metadata(path).is_ok_and(|about| !about.is_file() && !about.is_dir()) {
+            bail!("{} is not a regular file; give another name with -o", shown(path));
+        }
         let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path).with_context(reading)?;
         let mut lines = Self { path: path.to_owned(), file, command };
-        // Devices and pipes have no end, or none of their own.
         if !lines.file.metadata().with_context(reading)?.is_file() {
-            return Err(lines.strange("it is no plain file"));
+            return Err(lines.strange("it is not a regular file"));
         }
         if matches!(lines.file.try_lock(), Err(TryLockError::WouldBlock)) {
-            bail!("another process writes {}; wait for it, or give another name with -o", path.display());
+            bail!("another process writes {}; wait for it, or give another name with -o", shown(path));
         }
         let mut text = String::new();
         lines.file.read_to_string(&mut text).map_err(|error| lines.strange(&error.to_string()))?;
@@ -56,24 +59,24 @@ impl Lines {
 
     /// Writes a line, on the disk before this returns.
     pub fn write(&mut self, line: &Value) -> Result<()> {
-        let failed = || format!("{} could not be written; make room and give the same command again", self.path.display());
+        let failed = || format!("{} could not be written; make room and give the same command again", shown(&self.path));
         self.file.write_all(format!("{line}\n").as_bytes()).and_then(|()| self.file.sync_data()).with_context(failed)
     }
 
-    /// The file holds something that the command did not write.
+    /// An error about a file that the command did not write.
     pub fn strange(&self, why: &str) -> anyhow::Error {
-        anyhow!("{} is not a file of `{}` ({}); give another name with -o", self.path.display(), self.command, shortened(why))
+        anyhow!("{} is not a file of `{}` ({}); give another name with -o", shown(&self.path), self.command, shortened(why))
     }
 
-    /// Refuses to mix what was made with different settings.
+    /// Refuses to mix results of different settings.
     fn refuse_other(&self, was: &Value, asked: &Value) -> Result<()> {
         let (Some(old), Some(new)) = (was.as_object(), asked.as_object()) else {
-            return Err(self.strange("its first line is no object"));
+            return Err(self.strange("its first line is not an object"));
         };
         for (key, asked) in new {
             let Some(was) = old.get(key) else { return Err(self.strange(&format!("its first line has no {key:?}"))) };
             if was != asked {
-                let (name, was) = (self.path.display(), shortened(&was.to_string()));
+                let (name, was) = (shown(&self.path), shortened(&was.to_string()));
                 match key.as_str() {
                     "settings" => bail!(
                         "{name} was made with other settings of the problem; repeat its --set, or give another name with -o"

@@ -5,26 +5,31 @@ use anyhow::Result;
 use cinoc::problem::Preset;
 use cinoc::settings::{Overlay, Rule, Setting};
 use cinoc::{Config, Registry};
+use std::path::PathBuf;
 
 /// Arguments of `cinoc list`.
 #[derive(clap::Args)]
-pub struct Args {
-    /// Explain this problem and print all its settings, as TOML with a line about each.
-    problem: Option<String>,
-    /// Print the paper's settings instead of our own.
+pub struct ListArgs {
+    /// Explain this problem, or that of a TOML file, and print all its settings as TOML with a line about each.
+    #[arg(value_name = "PROBLEM|FILE.toml")]
+    problem: Option<PathBuf>,
+    /// Change a setting, for example --set train.updates=200. May be repeated.
+    #[arg(long = "set", value_name = "KEY=VALUE", requires = "problem")]
+    set: Vec<String>,
+    /// Print the paper's settings.
     #[arg(long)]
     paper: bool,
-    /// Print JSON.
+    /// Print one JSON object: the problems, or the settings of one.
     #[arg(long)]
     json: bool,
 }
 
-impl Args {
+impl ListArgs {
     /// Runs the command.
     pub fn run(self, registry: &Registry) -> Result<()> {
         if let Some(name) = &self.problem {
             let preset = if self.paper { Preset::Paper } else { Preset::Tuned };
-            let config = registry.config(name, preset, &Overlay::default())?;
+            let config = registry.open(name, preset, &Overlay::from_pairs(&self.set)?)?;
             return if self.json { say!("{}", serde_json::to_string(config.tree())?) } else { explain(registry, &config) };
         }
         if self.json {
@@ -37,17 +42,17 @@ impl Args {
             say!("{name:widest$}  {}", registry.about(name)?)?;
         }
         let first = registry.problems().next().unwrap_or_default();
-        say!("\nWhat is controlled, seen and scored, and every setting:  {} list {first}", program())
+        say!("\nEquation, observations, actions, score and all settings of one:  {} list {first}", program())
     }
 }
 
-/// What a problem is, then every setting with its value, its meaning and what it may be.
+/// Prints a problem in words, then every setting with its value, meaning and allowed values.
 fn explain(registry: &Registry, config: &Config) -> Result<()> {
     let explanation = registry.explanation(config.problem())?;
     say!("# {}", registry.about(config.problem())?)?;
     say!("# Equation: {}", explanation.equation)?;
-    say!("# An agent sees {}", explanation.sees)?;
-    say!("# It does: {}", explanation.acts)?;
+    say!("# An agent observes {}", explanation.sees)?;
+    say!("# It acts: {}", explanation.acts)?;
     say!("# Score: {}\n", explanation.score)?;
     say!("problem = {:?}", config.problem())?;
     for Setting { key, about, rule, .. } in registry.settings(config)? {
@@ -62,7 +67,7 @@ fn explain(registry: &Registry, config: &Config) -> Result<()> {
     Ok(())
 }
 
-/// What a setting may be; words with what they mean.
+/// Returns the values a setting may take; words with their meaning.
 fn meaning(rule: &Rule) -> String {
     match rule {
         Rule::Word(words) => {

@@ -2,21 +2,22 @@
 
 use crate::out::{program, say};
 use anyhow::{Context, Result};
+use cinoc::internal::shown;
 use clap::Command;
 use std::path::PathBuf;
 
 /// Arguments of `cinoc man`.
 #[derive(clap::Args)]
-pub struct Args {
+pub struct ManArgs {
     /// Folder for the pages, one per command; for example ~/.local/share/man/man1.
     #[arg(short, long, default_value = "man", value_name = "FOLDER")]
     out: PathBuf,
 }
 
-impl Args {
+impl ManArgs {
     /// Runs the command.
     pub fn run(self, command: Command) -> Result<()> {
-        let folder = self.out.display();
+        let folder = shown(&self.out);
         let failed = || format!("the pages cannot be written to {folder}; name another folder with -o");
         std::fs::create_dir_all(&self.out).with_context(failed)?;
         // `help` needs no page.

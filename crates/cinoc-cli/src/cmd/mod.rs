@@ -1,4 +1,4 @@
-//! One file per command.
+//! Commands, one module each.
 
 pub mod bench;
 pub mod check;
@@ -12,31 +12,36 @@ pub mod man;
 pub mod optimum;
 pub mod scale;
 pub mod show;
+mod smooth;
+pub mod stability;
 pub mod study;
 pub mod train;
 pub mod verify;
 
 use crate::arrays;
+use crate::out::{note, program};
 use anyhow::{Result, bail};
-use cinoc::disk::read_text;
 use cinoc::evaluate::Request;
-use cinoc::place::Places;
+use cinoc::internal::place::Placement;
+use cinoc::internal::shown;
 use cinoc::problem::Preset;
 use cinoc::settings::Overlay;
 use cinoc::{Config, Problem, Registry};
 use clap::Args;
-use std::path::{Path, PathBuf};
+use std::num::{ParseFloatError, ParseIntError};
+use std::path::PathBuf;
+use std::str::FromStr;
 
-/// Which settings: a problem by name or a TOML file, with changes.
+/// Settings of a problem: its name or a TOML file, with changes.
 #[derive(Args, Clone)]
 pub struct Settings {
-    /// Name of a problem (see `cinoc list`) or a TOML file with a line `problem = "..."` and any settings to change.
+    /// Name of a problem (see `cinoc list`), or a TOML file with a line `problem = "..."` and any settings to change.
     #[arg(value_name = "PROBLEM|FILE.toml")]
-    pub problem: String,
+    pub problem: PathBuf,
     /// Change a setting, for example --set train.updates=200. May be repeated.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub set: Vec<String>,
-    /// Settings to start from: our own recipe, or the paper's.
+    /// Settings to start from: the project's recipe, or the paper's.
     #[arg(long, value_enum, default_value = "tuned")]
     pub preset: PresetName,
 }
@@ -44,123 +49,153 @@ pub struct Settings {
 /// Settings to start from.
 #[derive(Clone, Copy, clap::ValueEnum)]
 pub enum PresetName {
-    /// Our own recipe.
+    /// The project's recipe.
     Tuned,
-    /// The setting of the paper.
+    /// The settings of the paper.
     Paper,
 }
 
-impl Settings {
-    /// The resolved configuration.
-    pub fn config(&self, registry: &Registry) -> Result<Config> {
-        let mut changes = Overlay::default();
-        let mut name = self.problem.clone();
-        let mut preset = match self.preset {
-            PresetName::Tuned => Preset::Tuned,
-            PresetName::Paper => Preset::Paper,
-        };
-        if name.ends_with(".toml") {
-            let text = read_text(Path::new(&name))?;
-            changes = Overlay::from_toml(&text, &name)?;
-            let Some(problem) = changes.take("problem") else {
-                let example = registry.problems().next().unwrap_or_default();
-                bail!("{name} does not say which problem it is for; add a line like: problem = {example:?}");
-            };
-            if let Some(chosen) = changes.take("preset") {
-                preset = match chosen.as_str() {
-                    Some("paper") => Preset::Paper,
-                    Some("tuned") => Preset::Tuned,
-                    _ => anyhow::bail!("{name}: preset cannot be {chosen}; it must be \"tuned\" or \"paper\""),
-                };
-            }
-            name = problem.as_str().unwrap_or_default().to_owned();
+impl From<PresetName> for Preset {
+    fn from(name: PresetName) -> Self {
+        match name {
+            PresetName::Tuned => Self::Tuned,
+            PresetName::Paper => Self::Paper,
         }
-        for pair in &self.set {
-            changes.set(pair)?;
-        }
-        Ok(registry.config(&name, preset, &changes)?)
     }
 }
 
-/// Which instances, and what happens in them.
-#[derive(Args, Clone)]
-pub struct Instances {
-    /// Seed of the held-out instances; the one of the published tables unless told otherwise.
-    #[arg(long, default_value_t = TABLES)]
-    pub seed: u64,
-    /// Share of the agents that die, for example 0.3.
-    #[arg(long, default_value_t = 0.0)]
-    pub fail: f64,
-    /// When they die, as a share of the time up to the moment of the score: 0 at the start, 0.5 halfway.
-    #[arg(long, default_value_t = 0.5, value_name = "SHARE")]
-    pub fail_at: f64,
-    /// Where agents start; random places depend on the seed and the instance.
-    #[arg(long, value_enum, default_value = "lattice")]
-    pub places: PlacesName,
-    /// Start from fields of your own: a .npy file of the shape of the grid, or of several such fields along a first axis. In the plane
-    /// also a .png: its grey levels, black 0 and white 1, stretched over the domain.
-    #[arg(long, value_name = "FILE")]
-    pub start: Option<PathBuf>,
-    /// Drive towards fields of your own, likewise.
-    #[arg(long, value_name = "FILE")]
-    pub target: Option<PathBuf>,
+impl Settings {
+    /// The complete configuration.
+    pub fn config(&self, registry: &Registry) -> Result<Config> {
+        Ok(registry.open(&self.problem, self.preset.into(), &Overlay::from_pairs(&self.set)?)?)
+    }
 }
 
-/// Where agents start.
+/// Test instances, and the disturbances in them.
+#[derive(Args, Clone)]
+pub struct Instances {
+    /// Seed of the test instances. The published tables use 5000.
+    #[arg(long, default_value_t = SEED, value_parser = whole::<u64>)]
+    pub seed: u64,
+    /// Share of the agents that fail, for example 0.3.
+    #[arg(long, default_value_t = 0.0, value_parser = number)]
+    pub fail: f64,
+    /// Time of failure, as a share of the time up to the scored tick: 0 at the start, 0.5 halfway.
+    #[arg(long, default_value_t = 0.5, value_name = "SHARE", value_parser = number)]
+    pub fail_at: f64,
+    /// Initial positions of the agents; random ones depend on the seed and the instance.
+    #[arg(long = "positions", alias = "places", value_enum, default_value = "lattice")]
+    pub positions: PositionsName,
+    /// Start from given fields: a .npy file of the shape of the grid, or of several fields along a first axis. In the plane also a .png:
+    /// its grey levels, black 0 and white 1, stretched over the domain.
+    #[arg(long, value_name = "FILE")]
+    pub start: Option<PathBuf>,
+    /// Track given target fields, in the same formats.
+    #[arg(long, value_name = "FILE")]
+    pub target: Option<PathBuf>,
+    /// Smooth the fields of --start and --target by a Gaussian of this standard deviation, in units of the domain. A push cannot form
+    /// details finer than its width, swarm.sigma.
+    #[arg(long, value_name = "SIGMA", value_parser = number)]
+    pub smooth: Option<f64>,
+}
+
+/// Initial positions of the agents.
 #[derive(Clone, Copy, clap::ValueEnum)]
-pub enum PlacesName {
-    /// At their regular places.
+pub enum PositionsName {
+    /// The regular lattice.
     Lattice,
-    /// Anywhere, each by itself.
+    /// Independent and uniform.
     Random,
-    /// Drawn together into a part of the domain, and shaken.
+    /// Concentrated in a part of the domain, with jitter.
     Clustered,
 }
 
-impl From<PlacesName> for Places {
-    fn from(name: PlacesName) -> Self {
+impl From<PositionsName> for Placement {
+    fn from(name: PositionsName) -> Self {
         match name {
-            PlacesName::Lattice => Self::Lattice,
-            PlacesName::Random => Self::Random,
-            PlacesName::Clustered => Self::Clustered,
+            PositionsName::Lattice => Self::Lattice,
+            PositionsName::Random => Self::Random,
+            PositionsName::Clustered => Self::Clustered,
         }
     }
 }
 
-/// The seed that the published tables are made with.
-const TABLES: u64 = 3000;
+/// The seed of test instances unless given.
+const SEED: u64 = 3000;
 
 impl Instances {
-    /// Where an instance comes from, in words.
-    pub fn whose(&self) -> &'static str {
-        if self.start.is_some() { "own start" } else { "held-out instance" }
+    /// The origin of an instance, for a title.
+    pub fn origin(&self, instance: usize) -> String {
+        match &self.start {
+            Some(_) => format!("given start {instance}"),
+            None => format!("test instance {instance} of seed {}", self.seed),
+        }
     }
 
-    /// The request for so many of them.
-    pub fn request(&self, problem: &Problem, agents: usize, instances: usize) -> Result<Request> {
+    /// The request for a number of instances. `sigma` is the width of a push, where the problem has one.
+    pub fn request(&self, problem: &Problem, sigma: Option<f64>, agents: usize, instances: usize) -> Result<Request> {
         for (flag, share) in [("--fail", self.fail), ("--fail-at", self.fail_at)] {
             if !(0.0..=1.0).contains(&share) {
                 bail!("{flag} cannot be {share}; it must be a share from 0 to 1");
             }
         }
-        let fields = |path: &Option<PathBuf>| path.as_ref().map_or(Ok(Vec::new()), |path| arrays::fields(path, problem));
+        if let Some(sigma) = self.smooth.filter(|sigma| !sigma.is_finite() || *sigma <= 0.0) {
+            bail!("--smooth cannot be {sigma}; it must be a positive length");
+        }
+        if self.smooth.is_some() && self.start.is_none() && self.target.is_none() {
+            bail!("--smooth is for fields from files; add --start FILE or --target FILE");
+        }
+        let fields = |path: &Option<PathBuf>| -> Result<Vec<_>> {
+            let Some(path) = path else { return Ok(Vec::new()) };
+            let mut fields = arrays::fields(path, problem)?;
+            if let Some(sigma) = self.smooth {
+                fields.iter_mut().for_each(|field| *field = smooth::gaussian(problem.stepper.grid(), field, sigma));
+            }
+            Ok(fields)
+        };
+        let targets = fields(&self.target)?;
+        if let (Some(sigma), Some(path)) = (sigma, &self.target)
+            && problem.task.reading().has_target
+            && targets.iter().any(|target| smooth::is_too_fine(problem.stepper.grid(), target, sigma))
+        {
+            note!(
+                "{}: {} has detail finer than a push (sigma = {sigma}), which the agents cannot form; --smooth {sigma} removes it",
+                program(),
+                shown(path)
+            );
+        }
         Ok(Request {
             fail: self.fail,
             fail_at: self.fail_at,
-            places: self.places.into(),
+            places: self.positions.into(),
             starts: fields(&self.start)?,
-            targets: fields(&self.target)?,
+            targets,
             ..Request::test(agents, instances, self.seed)
         })
     }
 }
 
-/// `1.23e-4`, as numbers of very different size read best.
+/// The width of a push of a configuration, where it has one.
+pub fn push_width(config: &Config) -> Option<f64> {
+    config.get("swarm.sigma").and_then(|value| value.as_float())
+}
+
+/// Parses a whole number; clap adds the flag and the value.
+pub fn whole<T: FromStr<Err = ParseIntError>>(text: &str) -> Result<T, String> {
+    text.trim().parse().map_err(|_| "give a whole number such as 8; where several are allowed, separate them by commas".into())
+}
+
+/// Parses a number.
+pub fn number(text: &str) -> Result<f64, String> {
+    text.trim().parse().map_err(|_: ParseFloatError| "give a number such as 0.5".into())
+}
+
+/// Formats a number like `1.23e-4`.
 pub fn short(x: f64) -> String {
     if x.is_nan() { "n/a".into() } else { format!("{x:.2e}") }
 }
 
-/// The middle of some numbers.
+/// Returns the median.
 pub fn median(values: &[f64]) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -168,7 +203,7 @@ pub fn median(values: &[f64]) -> f64 {
     0.5 * (sorted[(n - 1) / 2] + sorted[n / 2])
 }
 
-/// The least of some numbers.
+/// Returns the minimum.
 pub fn least(values: &[f64]) -> f64 {
     values.iter().copied().fold(f64::INFINITY, f64::min)
 }

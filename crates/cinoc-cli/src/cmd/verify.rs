@@ -3,39 +3,43 @@
 use super::short;
 use crate::library;
 use crate::out::say;
+use crate::progress::Meter;
 use anyhow::{Result, bail};
 use cinoc::evaluate::{Request, report};
-use cinoc::inspect;
+use cinoc::internal::threads::Threads;
 use cinoc::problem::Preset;
 use cinoc::settings::Overlay;
-use cinoc::threads::Threads;
 use cinoc::train::Trainer;
 use cinoc::{Config, Registry};
+use cinoc_lab::inspect;
 use std::time::Instant;
 
 /// Arguments of `cinoc verify`.
 #[derive(clap::Args)]
-pub struct Args {
+pub struct VerifyArgs {
     /// Print one JSON object per check, a line each.
     #[arg(long)]
     json: bool,
 }
 
-/// Largest error of a derivative that counts as right; f32 differences cannot show more.
+/// Largest error of a derivative that passes; differences in f32 are no more exact.
 const DERIVATIVE: f64 = if size_of::<cinoc::Real>() == 8 { 1e-5 } else { 5e-2 };
 
-impl Args {
+impl VerifyArgs {
     /// Runs the command.
     pub fn run(self, registry: &Registry) -> Result<()> {
         let started = Instant::now();
         let mut failed = 0;
+        let checks = 4 * registry.problems().count() + library::names(registry).count();
+        let (meter, mut done) = (Meter::new(0.0, "checks"), 0);
         let mut tell = |what: String, good: bool, found: String| -> Result<()> {
             failed += usize::from(!good);
-            if self.json {
-                say!("{}", serde_json::json!({"check": what, "passed": good, "found": found}))
-            } else {
-                say!("{} {what}: {found}", if good { "ok  " } else { "FAIL" })
-            }
+            done += 1;
+            meter.set(f64::from(done) / checks as f64);
+            meter.aside(|| match self.json {
+                true => say!("{}", serde_json::json!({"check": what, "passed": good, "found": found})),
+                false => say!("{} {what}: {found}", if good { "ok  " } else { "FAIL" }),
+            })
         };
         let shrunk = |name, preset| registry.shrink(&registry.config(name, preset, &Overlay::default())?);
         for name in registry.problems() {
@@ -54,17 +58,17 @@ impl Args {
             let (problem, policy) = model.build(registry)?;
             let request = Request::test(problem.agents, 20, 0);
             let row = report(&problem, &*policy, &model.params, name, &request, &Threads::new(0)?)?;
-            // Twenty other instances than those of the card. Medians: single instances move a mean of twenty several times over.
+            // Other instances than the published ones. Medians: single instances change a mean of twenty several times over.
             let (median, promised) = (row.ratio_median, library::facts(name).map_or(0.0, |facts| facts.ratio_median));
-            let found =
-                format!("median {} of uncontrolled on 20 held-out instances, its card says {}", short(median), short(promised));
+            let found = format!("median relative error {} on 20 test instances, published {}", short(median), short(promised));
             tell(format!("{name}: trained model controls"), median < 2.0 * promised && row.diverged == 0, found)?;
         }
+        meter.clear();
         if failed > 0 {
             bail!("{failed} checks failed; please report the lines above together with your processor's name");
         }
         if !self.json {
-            say!("\nAll is well ({:.0} s).", started.elapsed().as_secs_f64())?;
+            say!("\nAll checks passed ({:.0} s).", started.elapsed().as_secs_f64())?;
         }
         Ok(())
     }
@@ -87,7 +91,7 @@ fn short_training(registry: &Registry, config: &Config) -> Result<(f64, f64, boo
     };
     let (mut one, three) = (run(1)?, run(3)?);
     let same = one.params.theta() == three.params.theta();
-    // The last batch, once with the parameters of the end and once with those of the beginning.
+    // The last batch with the final parameters, then with the initial ones.
     let after = one.time_cost()?;
     one.params = begin(1)?.params;
     Ok((one.time_cost()?, after, same))

@@ -8,6 +8,9 @@ pub struct Axis {
     log: bool,
 }
 
+/// The shortest logarithmic axis, in decades.
+const NARROWEST: f32 = 0.35;
+
 /// A tick: where it is (from 0 to 1), and its text if it has one.
 pub type Tick = (f32, Option<String>);
 
@@ -36,8 +39,7 @@ impl Axis {
         Self::linear(low - padding, high + padding)
     }
 
-    /// A logarithmic axis that covers the positive values, at least two labelled decades
-    /// and at most ten.
+    /// A logarithmic axis that covers the positive values: at least a third of a decade, and at most ten.
     pub fn log(values: impl Iterator<Item = f32> + Clone) -> Self {
         let positive = values.filter(|value| value.is_finite() && *value > 0.0).map(f32::log10);
         let most = positive.clone().fold(-f32::INFINITY, f32::max);
@@ -46,14 +48,9 @@ impl Axis {
             return Self { low: -1.0, high: 0.0, log: true };
         }
         let padding = 0.06 * (most - least).min(10.0);
-        let (mut low, mut high) = (least.max(most - 10.0) - padding, most + padding);
-        if high.floor() - low.ceil() < 1.0 {
-            (low, high) = (low.floor(), high.ceil());
-        }
-        if high - low < 1.0 {
-            high = low + 1.0;
-        }
-        Self { low, high, log: true }
+        let (low, high) = (least.max(most - 10.0) - padding, most + padding);
+        let missing = (NARROWEST - (high - low)).max(0.0);
+        Self { low: low - 0.5 * missing, high: high + 0.5 * missing, log: true }
     }
 
     /// Where `value` lies, from 0 to 1; what is beyond the axis sits on its end.
@@ -80,8 +77,26 @@ impl Axis {
         (first..=last).map(tick).collect()
     }
 
+    /// Ticks at all digits of one or two decades; 1, 2 and 5 have a label, or more of them within less than a decade.
+    fn digits(&self) -> Vec<Tick> {
+        let labelled = LABELLED[usize::from(self.high - self.low < 0.8)];
+        let mut ticks = Vec::new();
+        for power in self.low.floor() as i32..=self.high.floor() as i32 {
+            for digit in 1..10 {
+                let (unit, value) = (10f32.powi(power), digit as f32 * 10f32.powi(power));
+                if (self.low - 1e-3..=self.high + 1e-3).contains(&value.log10()) {
+                    ticks.push((self.place(value), labelled.contains(&digit).then(|| number(value, unit))));
+                }
+            }
+        }
+        ticks
+    }
+
     fn decades(&self, count: usize) -> Vec<Tick> {
         let (first, last) = ((self.low - 1e-3).ceil() as i32, (self.high + 1e-3).floor() as i32);
+        if last - first < 2 {
+            return self.digits();
+        }
         let skip = ((last - first + 1) as usize).div_ceil(count + 1).max(1) as i32;
         let mut ticks = Vec::new();
         for power in first - 1..=last {
@@ -98,6 +113,9 @@ impl Axis {
     }
 }
 
+/// The digits that get a label: within one or two decades, and within less than one.
+const LABELLED: [&[usize]; 2] = [&[1, 2, 5], &[1, 2, 3, 4, 6, 8]];
+
 /// `10⁻⁴` and the like.
 pub fn power_of_ten(power: i32) -> String {
     let raised = |c: char| match c.to_digit(10) {
@@ -107,7 +125,7 @@ pub fn power_of_ten(power: i32) -> String {
     "10".chars().chain(power.to_string().chars().map(raised)).collect()
 }
 
-/// `value` with as many digits as ticks `step` apart need.
+/// `value` with the digits that ticks `step` apart need.
 pub fn number(value: f32, step: f32) -> String {
     let power = value.abs().max(step).log10().floor() as i32;
     let digits = |step: f32| (-(step * 1.001).log10().floor()).max(0.0) as usize;
@@ -132,6 +150,18 @@ mod tests {
         assert_eq!(number(-2.0, 1.0), "−2");
         assert_eq!(number(2e-5, 1e-5), "2·10⁻⁵");
         assert_eq!(power_of_ten(-12), "10⁻¹²");
+    }
+
+    /// Data from 4 to 32 once had an axis from 1 to 100 with two labels.
+    #[test]
+    fn short_log_axes_have_several_labels() {
+        let labels = |values: [f32; 2]| -> Vec<String> {
+            Axis::log(values.into_iter()).ticks(4).into_iter().filter_map(|tick| tick.1).collect()
+        };
+        assert_eq!(labels([4.0, 32.0]), ["5", "10", "20"]);
+        assert_eq!(labels([40.0, 1200.0]), ["50", "100", "200", "500", "1000"]);
+        assert_eq!(labels([2e-5, 4e-5]), ["2·10⁻⁵", "3·10⁻⁵", "4·10⁻⁵"]);
+        assert!(labels([7.0, 7.0]).len() >= 2);
     }
 
     #[test]

@@ -99,8 +99,10 @@ fn draw_panel(surface: &mut dyn Surface, band: &Band, frame: Frame) {
             dashes(surface, &middle, TEXT / 11.0, colour::BLACK.to_rgba());
             continue;
         }
-        surface.stroke(&middle, TEXT / 9.0, ink(i).to_rgba());
-        middle.iter().for_each(|point| surface.disc(*point, 0.8 * DOT * TEXT, ink(i).to_rgba()));
+        // Earlier lines are wider, so that they are seen below later ones that coincide with them.
+        let wide = 1.0 + 0.9 * (band.lines.len() - 1 - i) as f32 / band.lines.len() as f32;
+        surface.stroke(&middle, wide * TEXT / 9.0, ink(i).to_rgba());
+        middle.iter().for_each(|point| surface.disc(*point, 0.8 * wide * DOT * TEXT, ink(i).to_rgba()));
     }
     panel.border(surface);
     panel.x_axis(surface, &band.x.0);

@@ -15,7 +15,7 @@ pub const CONTROLLED: RGBColor = RGBColor(0, 114, 178);
 pub const EFFORT: RGBColor = RGBColor(213, 94, 0);
 /// Speed of the agents (Okabe-Ito green).
 pub const SPEED: RGBColor = RGBColor(0, 158, 115);
-/// Lines that stand for nothing in particular: Okabe and Ito's colours.
+/// Colours of other lines, by Okabe and Ito.
 pub const LINES: [RGBColor; 7] =
     [CONTROLLED, EFFORT, SPEED, RGBColor(204, 121, 167), RGBColor(86, 180, 233), RGBColor(230, 159, 0), RGBColor(90, 90, 90)];
 /// Values that are not finite.
@@ -104,7 +104,7 @@ impl Scale {
     }
 }
 
-/// The colours as numbers, for pages that draw by themselves.
+/// The colours as numbers, for pages.
 pub fn palette() -> Value {
     let numbers = |colour: RGBColor| json!([colour.0, colour.1, colour.2]);
     let stops = |all: &[RGBColor]| all.iter().map(|colour| numbers(*colour)).collect::<Value>();

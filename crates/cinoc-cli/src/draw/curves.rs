@@ -4,15 +4,15 @@ use super::axis::Axis;
 use super::colour;
 use super::panel::{Entry, Panel, Sign, legend};
 use super::surface::{Frame, Point, Surface};
-use super::{Clock, Episode1d, Episode2d, Reading};
+use super::{Clock, Episode1d, Episode2d, PlotLabels};
 use plotters::style::{Color, RGBColor};
 
 /// Numbers per tick that sum up an episode.
 pub struct Histories {
     /// When the ticks are.
     pub clock: Clock,
-    /// What the mean squares below stand for.
-    pub measure: Reading,
+    /// Labels of the mean squares below.
+    pub measure: PlotLabels,
     /// Mean-square error to the target without control.
     pub uncontrolled: Vec<f32>,
     /// Mean-square error to the target under control.
@@ -66,6 +66,7 @@ impl Histories {
         error.title(surface, self.measure.title);
         error.y_axis(surface, self.measure.axis);
         self.draw_errors(surface, &error, self.controlled.len());
+        error.scored(surface, self.clock);
         let effort = self.panel(frame(1), Axis::from_zero(&self.effort), text);
         effort.title(surface, "control effort");
         effort.y_axis(surface, "mean |u|");

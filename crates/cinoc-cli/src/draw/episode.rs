@@ -1,15 +1,17 @@
-//! What is drawn: episodes, and several of them side by side.
+//! Episodes to be drawn, alone or several side by side.
 
 use super::axis::{Axis, number};
-use cinoc::task::Reading;
+use cinoc::task::PlotLabels;
 
-/// When ticks are.
+/// The times of ticks.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
     /// Time between two ticks.
     pub tick: f32,
     /// Ticks before control is switched on, at time 0.
     pub before: usize,
+    /// The tick whose field is scored, counted from the first; none if that is the last one or the score is a mean.
+    pub scored: Option<usize>,
 }
 
 impl Clock {
@@ -23,7 +25,7 @@ impl Clock {
         Axis::linear(self.time(0.0), self.time(last as f32))
     }
 
-    /// The time of a tick in words, of an episode with so many.
+    /// The time of a tick in words, of an episode that ends at tick `last`.
     pub fn words(self, tick: usize, last: usize) -> String {
         format!("t = {}", number(self.time(tick as f32), last as f32 * self.tick / 100.0))
     }
@@ -37,13 +39,13 @@ impl Clock {
 pub struct Episode1d {
     /// Headline of the figure.
     pub title: String,
-    /// What is drawn against time.
-    pub measure: Reading,
+    /// The labels of the error.
+    pub measure: PlotLabels,
     /// The domain is [0, length].
     pub length: f32,
     /// Time between two ticks, and which tick is at time 0.
     pub clock: Clock,
-    /// Whether the two ends of the domain are the same place.
+    /// Whether the two ends of the domain are the same point.
     pub periodic: bool,
     /// Target field, `[N]`.
     pub target: Vec<f32>,
@@ -53,7 +55,7 @@ pub struct Episode1d {
     pub controlled: Vec<Vec<f32>>,
     /// Positions of the agents, `[T+1][M]`.
     pub xi: Vec<Vec<f32>>,
-    /// Which agents are alive, `[T+1][M]`.
+    /// Whether each agent is active, `[T+1][M]`.
     pub alive: Vec<Vec<bool>>,
     /// Controls, `[T][M]`.
     pub u: Vec<Vec<f32>>,
@@ -69,13 +71,13 @@ pub struct Episode1d {
 pub struct Episode2d {
     /// Headline of the figure.
     pub title: String,
-    /// What is drawn against time.
-    pub measure: Reading,
+    /// The labels of the error.
+    pub measure: PlotLabels,
     /// The domain is [0, lengths\[0\]] × [0, lengths\[1\]].
     pub lengths: [f32; 2],
     /// Values of a field along x and along y; fields are row-major, `[x][y]`.
     pub shape: [usize; 2],
-    /// Whether opposite edges of the domain are the same place.
+    /// Whether opposite edges of the domain are the same.
     pub periodic: bool,
     /// Time between two ticks, and which tick is at time 0.
     pub clock: Clock,
@@ -87,7 +89,7 @@ pub struct Episode2d {
     pub controlled: Vec<Vec<f32>>,
     /// Positions of the agents, `[T+1][M]`.
     pub xi: Vec<Vec<[f32; 2]>>,
-    /// Which agents are alive, `[T+1][M]`.
+    /// Whether each agent is active, `[T+1][M]`.
     pub alive: Vec<Vec<bool>>,
     /// Controls, `[T][M]`.
     pub u: Vec<Vec<f32>>,
@@ -109,16 +111,16 @@ pub enum Episode {
 /// One swarm of several in the same instance.
 #[derive(Clone, Debug)]
 pub struct Scene {
-    /// Which swarm.
+    /// The swarm.
     pub name: String,
-    /// What it comes to.
+    /// Its score in words.
     pub result: String,
-    /// What it does.
+    /// Its episode.
     pub episode: Episode,
 }
 
 impl Episode {
-    /// Which agents are alive, `[T+1][M]`.
+    /// Whether each agent is active, `[T+1][M]`.
     pub fn alive(&self) -> &[Vec<bool>] {
         match self {
             Self::Line(line) => &line.alive,

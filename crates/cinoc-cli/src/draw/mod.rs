@@ -28,25 +28,46 @@ mod vector;
 mod tests;
 
 pub use bands::{Band, BandLine, BandPoint};
-pub use cinoc::task::Reading;
+pub use cinoc::task::PlotLabels;
 pub use colour::palette;
 pub use episode::{Clock, Episode, Episode1d, Episode2d, Scene};
 pub use growth::Growth;
 
-use anyhow::{Result, bail};
+use anyhow::{Result, anyhow, bail};
+use cinoc::internal::shown;
 use std::path::Path;
 
+/// Refuses a name whose extension no figure has, before anything is computed.
+pub fn known(path: &Path, several: bool) -> Result<()> {
+    match extension(path).as_str() {
+        "png" | "svg" => Ok(()),
+        "gif" | "html" if !several => Ok(()),
+        "gif" | "html" => bail!(
+            "{} cannot be drawn: several swarms side by side are a figure, so its name must end in .png or .svg",
+            shown(path)
+        ),
+        _ => Err(no_figure(path)),
+    }
+}
+
+fn no_figure(path: &Path) -> anyhow::Error {
+    anyhow!(
+        "{} cannot be drawn: its name must end in .png or .svg (a figure), .gif (an animation) or .html (a page)",
+        shown(path)
+    )
+}
+
 /// Draws the episode into a file; its extension decides how: a figure (`.png`, `.svg`)
-/// or an animation (`.gif`).
-pub fn draw(episode: &Episode, path: &Path) -> Result<()> {
+/// or an animation (`.gif`). `progress` is called with the frames of an animation that are drawn, and with their number.
+pub fn draw(episode: &Episode, path: &Path, progress: &dyn Fn(usize, usize)) -> Result<()> {
     check::shapes(episode)?;
     font::register()?;
     match (extension(path).as_str(), episode) {
         ("png" | "svg", Episode::Line(line)) => save(spacetime::SIZE, path, |surface| spacetime::draw(surface, line)),
         ("png" | "svg", Episode::Plane(plane)) => save(rows::size(plane), path, |surface| rows::draw(surface, plane)),
-        ("gif", Episode::Line(line)) => movie1d::save(line, path),
-        ("gif", Episode::Plane(plane)) => movie2d::save(plane, path),
-        _ => bail!("cannot draw {}: the extension must be .png or .svg (a figure) or .gif (an animation)", path.display()),
+        ("gif", Episode::Line(line)) => movie1d::save(line, path, progress),
+        ("gif", Episode::Plane(plane)) => movie2d::save(plane, path, progress),
+        _ => Err(no_figure(path)),
     }
 }
 
@@ -54,9 +75,7 @@ pub fn draw(episode: &Episode, path: &Path) -> Result<()> {
 pub fn draw_swarms(title: &str, scenes: &[Scene], scored: usize, path: &Path) -> Result<()> {
     scenes.iter().try_for_each(|scene| check::shapes(&scene.episode))?;
     font::register()?;
-    if !["png", "svg"].contains(&extension(path).as_str()) {
-        bail!("cannot draw {}: several swarms side by side are a figure, so the extension must be .png or .svg", path.display());
-    }
+    known(path, true)?;
     let (mut lines, mut planes) = (Vec::new(), Vec::new());
     for scene in scenes {
         match &scene.episode {
@@ -77,7 +96,7 @@ pub fn draw_growth(title: &str, growths: &[Growth], path: &Path) -> Result<()> {
     font::register()?;
     match extension(path).as_str() {
         "png" | "svg" => save(growth::size(growths), path, |surface| growth::draw(surface, title, growths)),
-        _ => bail!("cannot draw {}: the extension must be .png or .svg", path.display()),
+        _ => bail!("{} cannot be drawn: its name must end in .png or .svg", shown(path)),
     }
 }
 
@@ -86,7 +105,7 @@ pub fn draw_bands(title: &str, bands: &[Band], path: &Path) -> Result<()> {
     font::register()?;
     match extension(path).as_str() {
         "png" | "svg" => save(bands::size(bands), path, |surface| bands::draw(surface, title, bands)),
-        _ => bail!("cannot draw {}: the extension must be .png or .svg", path.display()),
+        _ => bail!("{} cannot be drawn: its name must end in .png or .svg", shown(path)),
     }
 }
 

@@ -1,4 +1,4 @@
-//! What all animations share: which ticks are shown, and frames in one fixed set of colours.
+//! Parts of all animations: the ticks that are shown, and frames in one fixed set of colours.
 
 use super::colour::{self, Scale, blend};
 use super::raster::Raster;
@@ -12,11 +12,13 @@ use std::path::Path;
 /// Milliseconds that an animation lasts.
 const DURATION: u32 = 5400;
 const FRAMES: usize = 60;
-/// Animations are to be shown on web pages: if one is larger, it is made again with fewer frames.
+/// Animations are for web pages: a larger one is made again with fewer frames.
 const MOST_BYTES: u64 = 2_500_000;
-/// Colours for fields: more would look no smoother but make larger files.
-const SHADES: usize = 48;
-/// How often the last frame is shown again before the animation restarts.
+/// Colours of text and lines: black, of the controlled curve, of the control effort; each blends into white.
+const INKS: [(RGBColor, usize); 3] = [(colour::BLACK, 24), (colour::CONTROLLED, 12), (colour::EFFORT, 8)];
+/// Colours of fields: all that a GIF has left. With fewer, smooth fields show bands.
+const SHADES: usize = 208;
+/// Repetitions of the last frame before the animation restarts.
 const HOLD: usize = 5;
 
 /// An animation in the making.
@@ -27,7 +29,10 @@ pub struct Movie<'a> {
     nearest: HashMap<[u8; 3], [u8; 3]>,
 }
 
-/// Writes an animation with `save`, which is told how many frames it may have.
+/// Reports the frames that are drawn, and their number.
+pub type Progress<'a> = &'a dyn Fn(usize, usize);
+
+/// Writes an animation with `save`, which takes the number of frames.
 pub fn save_within_limit(path: &Path, save: impl Fn(usize) -> Result<()>) -> Result<()> {
     save(FRAMES)?;
     let bytes = std::fs::metadata(path).with_context(|| unwritten(path))?.len();
@@ -38,7 +43,7 @@ pub fn save_within_limit(path: &Path, save: impl Fn(usize) -> Result<()>) -> Res
     save((affordable as usize).saturating_sub(HOLD).max(12))
 }
 
-/// The ticks to show, in at most so many `frames`, of an episode whose last tick is `last`.
+/// The ticks to show, in at most `frames` frames, of an episode whose last tick is `last`.
 pub fn ticks(last: usize, frames: usize) -> Vec<usize> {
     let steps = last.clamp(1, frames - 1);
     let even = (0..=steps).map(|frame| (frame * last + steps / 2) / steps);
@@ -46,12 +51,11 @@ pub fn ticks(last: usize, frames: usize) -> Vec<usize> {
 }
 
 impl<'a> Movie<'a> {
-    /// Opens the file of an animation of about so many `frames`; `scale` is that of the fields, if there will be any.
+    /// Opens the file of an animation of about `frames` frames; `scale` is that of the fields, if there are any.
     pub fn create(path: &'a Path, size: (u32, u32), frames: usize, scale: Option<Scale>) -> Result<Self> {
         let file = BitMapBackend::gif(path, size, DURATION / frames as u32).with_context(|| unwritten(path))?;
         let mut palette = Vec::new();
-        let inks = [colour::BLACK, colour::CONTROLLED, colour::EFFORT];
-        for (ink, shades) in inks.into_iter().zip([48, 24, 12]) {
+        for (ink, shades) in INKS {
             let shade = |k: usize| blend(&[colour::WHITE, ink], k as f32 / (shades - 1) as f32);
             palette.extend((0..shades).map(shade));
         }

@@ -4,7 +4,7 @@ use super::Episode1d;
 use super::axis::Axis;
 use super::colour;
 use super::curves::Histories;
-use super::movie::{Movie, save_within_limit, ticks};
+use super::movie::{Movie, Progress, save_within_limit, ticks};
 use super::panel::{Entry, Panel, Sign, headline, legend_row};
 use super::plane;
 use super::raster::Raster;
@@ -17,11 +17,11 @@ const SIZE: (u32, u32) = (800, 390);
 const TEXT: f32 = 14.0;
 
 /// Writes the animation.
-pub fn save(episode: &Episode1d, path: &Path) -> Result<()> {
-    save_within_limit(path, |frames| save_frames(episode, path, frames))
+pub fn save(episode: &Episode1d, path: &Path, progress: Progress) -> Result<()> {
+    save_within_limit(path, |frames| save_frames(episode, path, frames, progress))
 }
 
-fn save_frames(episode: &Episode1d, path: &Path, frames: usize) -> Result<()> {
+fn save_frames(episode: &Episode1d, path: &Path, frames: usize, progress: Progress) -> Result<()> {
     let mut movie = Movie::create(path, SIZE, frames, None)?;
     let histories = Histories::of_line(episode);
     let x = Axis::linear(0.0, episode.length);
@@ -30,7 +30,8 @@ fn save_frames(episode: &Episode1d, path: &Path, frames: usize) -> Result<()> {
     let line = Panel { frame: Frame::new(66.0, 76.0, 370.0, 185.0), x, y, text: TEXT };
     let strip = Panel { frame: Frame::new(66.0, 267.0, 370.0, 70.0), x, y, text: TEXT };
     let errors = histories.error_panel(Frame::new(525.0, 76.0, 258.0, 261.0), TEXT);
-    for tick in ticks(episode.controlled.len() - 1, frames) {
+    let shown = ticks(episode.controlled.len() - 1, frames);
+    for (done, &tick) in shown.iter().enumerate() {
         let mut frame = Raster::new(SIZE);
         headline(&mut frame, &episode.title, (66.0, 26.0), TEXT, 610.0);
         let clock = Label::new(1.2 * TEXT, Align::Right);
@@ -40,10 +41,12 @@ fn save_frames(episode: &Episode1d, path: &Path, frames: usize) -> Result<()> {
         errors.title(&mut frame, episode.measure.title);
         histories.draw_errors(&mut frame, &errors, tick + 1);
         errors.switch(&mut frame, episode.clock);
+        errors.scored(&mut frame, episode.clock);
         errors.border(&mut frame);
         errors.x_axis(&mut frame, "time t");
         errors.y_axis(&mut frame, episode.measure.axis);
         movie.push(&frame)?;
+        progress(done + 1, shown.len());
     }
     Ok(())
 }
@@ -71,7 +74,8 @@ fn draw_fields(frame: &mut Raster, panel: &Panel, episode: &Episode1d, tick: usi
     legend_row(frame, panel.frame, TEXT, &entries);
 }
 
-/// Draws the agents on a line of their own, each with a bar for its control.
+/// Draws the agents on a separate line, each with a bar for its control. Bars are as long as the root of the control:
+/// the first pushes are often a hundred times those that hold a target.
 fn draw_agents(frame: &mut Raster, panel: &Panel, episode: &Episode1d, tick: usize) {
     let most = episode.u.iter().flatten().filter(|u| u.is_finite()).fold(0f32, |m, u| m.max(u.abs()));
     let (_, middle) = panel.frame.at(0.0, 0.5);
@@ -88,7 +92,8 @@ fn draw_agents(frame: &mut Raster, panel: &Panel, episode: &Episode1d, tick: usi
     }
     for (agent, x) in living {
         let (x, _) = panel.point(*x, 0.0);
-        let height = 0.46 * panel.frame.height() * controls[agent] / most.max(f32::MIN_POSITIVE);
+        let share = (controls[agent].abs() / most.max(f32::MIN_POSITIVE)).sqrt().copysign(controls[agent]);
+        let height = 0.46 * panel.frame.height() * share;
         let bar = [(x, middle), (x, middle - height)];
         frame.stroke(&bar, 0.8 * radius, colour::EFFORT.to_rgba());
         frame.disc((x, middle), radius, colour::BLACK.to_rgba());
@@ -96,5 +101,5 @@ fn draw_agents(frame: &mut Raster, panel: &Panel, episode: &Episode1d, tick: usi
     panel.border(frame);
     panel.x_axis(frame, "position x");
     let name = Label::new(TEXT, Align::Centre).upward();
-    frame.text("control u", (panel.frame.left - 0.6 * TEXT, middle), name);
+    frame.text("√ control", (panel.frame.left - 0.6 * TEXT, middle), name);
 }

@@ -2,7 +2,7 @@
 
 use super::Episode2d;
 use super::curves::Histories;
-use super::movie::{Movie, save_within_limit, ticks};
+use super::movie::{Movie, Progress, save_within_limit, ticks};
 use super::panel::{border, colour_bar, headline};
 use super::plane;
 use super::raster::Raster;
@@ -16,11 +16,11 @@ const TOP: f32 = 72.0;
 const ROOM: (f32, f32) = (214.0, 250.0);
 
 /// Writes the animation.
-pub fn save(episode: &Episode2d, path: &Path) -> Result<()> {
-    save_within_limit(path, |frames| save_frames(episode, path, frames))
+pub fn save(episode: &Episode2d, path: &Path, progress: Progress) -> Result<()> {
+    save_within_limit(path, |frames| save_frames(episode, path, frames, progress))
 }
 
-fn save_frames(episode: &Episode2d, path: &Path, frames: usize) -> Result<()> {
+fn save_frames(episode: &Episode2d, path: &Path, frames: usize, progress: Progress) -> Result<()> {
     let ratio = episode.lengths[1] / episode.lengths[0];
     let height = (ROOM.0 * ratio).min(ROOM.1);
     let width = height / ratio;
@@ -32,7 +32,8 @@ fn save_frames(episode: &Episode2d, path: &Path, frames: usize) -> Result<()> {
     let histories = Histories::of_plane(episode);
     let errors = histories.error_panel(curve, TEXT);
     let last = episode.controlled.len() - 1;
-    for tick in ticks(last, frames) {
+    let shown = ticks(last, frames);
+    for (done, &tick) in shown.iter().enumerate() {
         let mut frame = Raster::new(size);
         headline(&mut frame, &episode.title, (16.0, 26.0), TEXT, 660.0);
         let clock = Label::new(1.2 * TEXT, Align::Right);
@@ -59,10 +60,12 @@ fn save_frames(episode: &Episode2d, path: &Path, frames: usize) -> Result<()> {
         errors.title(&mut frame, episode.measure.title);
         histories.draw_errors(&mut frame, &errors, tick + 1);
         errors.switch(&mut frame, episode.clock);
+        errors.scored(&mut frame, episode.clock);
         errors.border(&mut frame);
         errors.x_axis(&mut frame, "time t");
         errors.y_axis(&mut frame, episode.measure.axis);
         movie.push(&frame)?;
+        progress(done + 1, shown.len());
     }
     Ok(())
 }

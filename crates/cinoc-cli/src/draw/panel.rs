@@ -56,6 +56,16 @@ impl Panel {
         }
     }
 
+    /// Marks the tick whose field is scored.
+    pub fn scored(&self, surface: &mut dyn Surface, clock: Clock) {
+        let Some(tick) = clock.scored else { return };
+        let (x, _) = self.point(clock.time(tick as f32), 0.0);
+        let line = [(x, self.frame.top), (x, self.frame.bottom)].map(crisp);
+        dashes(surface, &line, self.text / 14.0, colour::EFFORT.to_rgba());
+        let place = (x + 0.3 * self.text, self.frame.top + 0.95 * self.text);
+        surface.text("scored", place, Label { ink: colour::EFFORT.to_rgba(), ..Label::new(0.85 * self.text, Align::Left) });
+    }
+
     /// Draws ticks, numbers and name of the horizontal axis.
     pub fn x_axis(&self, surface: &mut dyn Surface, name: &str) {
         for (share, label) in self.x.ticks(4) {

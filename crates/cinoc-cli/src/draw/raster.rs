@@ -1,11 +1,10 @@
-//! Smooth-edged drawing into a bitmap; plotters then encodes it as PNG or as a frame of a GIF.
+//! Smooth-edged drawing into a bitmap, for PNG files and frames of GIFs.
 
 use super::colour::Scale;
 use super::font;
 use super::surface::{Align, Frame, Label, Point, Surface};
-use crate::out::unwritten;
-use anyhow::{Context, Result};
-use plotters::prelude::{BitMapBackend, DrawingBackend};
+use anyhow::Result;
+use cinoc::internal::disk::write_whole;
 use plotters::style::{Color, RGBAColor};
 use std::path::Path;
 
@@ -29,8 +28,12 @@ impl Raster {
 
     /// Writes the bitmap as a PNG file.
     pub fn save(&self, path: &Path) -> Result<()> {
-        let mut file = BitMapBackend::new(path, self.size);
-        file.blit_bitmap((0, 0), self.size, &self.pixels).and_then(|()| file.present()).with_context(|| unwritten(path))
+        let mut bytes = Vec::new();
+        let mut encoder = png::Encoder::new(&mut bytes, self.size.0, self.size.1);
+        encoder.set_color(png::ColorType::Rgb);
+        encoder.set_filter(png::FilterType::Sub);
+        encoder.write_header()?.write_image_data(&self.pixels)?;
+        Ok(write_whole(path, &bytes)?)
     }
 
     fn paint(&mut self, x: i32, y: i32, ink: RGBAColor, coverage: f32) {

@@ -6,7 +6,7 @@ use super::curves::errors;
 use super::font;
 use super::panel::{DOT, Entry, HALF_LETTER, Panel, Sign, legend_row};
 use super::surface::{Align, Frame, Label, Point, Surface, dashes};
-use super::{Clock, Reading, Scene};
+use super::{Clock, PlotLabels, Scene};
 use plotters::style::{Color, RGBColor};
 
 /// A colour for each swarm; the first and the last are often one curve for a while and must differ most.
@@ -51,9 +51,9 @@ pub fn marks(scenes: &[Scene], scored: usize) -> Vec<Mark> {
 pub type Curve<'a> = (&'a str, Vec<f32>, bool);
 
 /// The fields of an instance without control and what they should be.
-pub struct Alone<'a> {
+pub struct SingleRank<'a> {
     pub clock: Clock,
-    pub measure: Reading,
+    pub measure: PlotLabels,
     pub uncontrolled: &'a [Vec<f32>],
     pub target: &'a [f32],
 }
@@ -62,8 +62,8 @@ pub struct Alone<'a> {
 pub struct Chart<'a> {
     /// When the ticks are.
     pub clock: Clock,
-    /// What the errors stand for.
-    pub measure: Reading,
+    /// Labels of the errors.
+    pub measure: PlotLabels,
     /// Error without control.
     pub uncontrolled: Vec<f32>,
     /// The swarms.
@@ -74,7 +74,7 @@ pub struct Chart<'a> {
 
 impl<'a> Chart<'a> {
     /// Of swarms in the same instance, each with its fields.
-    pub fn of(alone: &Alone, swarms: impl Iterator<Item = (&'a Scene, &'a [Vec<f32>])>, marks: &[Mark]) -> Self {
+    pub fn of(alone: &SingleRank, swarms: impl Iterator<Item = (&'a Scene, &'a [Vec<f32>])>, marks: &[Mark]) -> Self {
         let loses = |scene: &Scene| first_dead(scene.episode.alive()).is_some();
         let curve = |(scene, fields): (&'a Scene, &[Vec<f32>])| (scene.name.as_str(), errors(fields, alone.target), loses(scene));
         Self {
@@ -86,7 +86,7 @@ impl<'a> Chart<'a> {
         }
     }
 
-    /// Draws the chart; its legend stands above, where it hides nothing.
+    /// Draws the chart; its legend is above, where it hides nothing.
     pub fn draw(&self, surface: &mut dyn Surface, frame: Frame, text: f32) {
         let all = self.swarms.iter().flat_map(|(_, errors, _)| errors).chain(&self.uncontrolled).copied();
         let most = all.clone().filter(|error| error.is_finite()).fold(0.0, f32::max);

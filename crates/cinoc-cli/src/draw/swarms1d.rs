@@ -5,7 +5,7 @@ use super::colour::{self, Scale};
 use super::panel::{Panel, border, colour_bar, headline};
 use super::spacetime::value_at;
 use super::surface::{Align, Frame, Label, Surface};
-use super::swarms::{self, Alone, Chart, Mark};
+use super::swarms::{self, Chart, Mark, SingleRank};
 use super::tracks::tracks;
 use super::{Episode1d, Scene};
 use plotters::style::Color;
@@ -58,7 +58,8 @@ pub fn draw(surface: &mut dyn Surface, title: &str, scenes: &[(&Scene, &Episode1
     let note = "lines: agents · cross and dashes: a dead agent";
     surface.text(note, (LEFT + ROOM, TOP + HEIGHT + 3.8 * TEXT), Label::new(0.92 * TEXT, Align::Right));
     let below = TOP + HEIGHT + 6.4 * TEXT;
-    let alone = Alone { clock: first.clock, measure: first.measure, uncontrolled: &first.uncontrolled, target: &first.target };
+    let alone =
+        SingleRank { clock: first.clock, measure: first.measure, uncontrolled: &first.uncontrolled, target: &first.target };
     let chart = Chart::of(&alone, scenes.iter().map(|(scene, episode)| (*scene, episode.controlled.as_slice())), marks);
     chart.draw(surface, Frame::new(LEFT, below, ROOM, height - below - 3.0 * TEXT), TEXT);
 }

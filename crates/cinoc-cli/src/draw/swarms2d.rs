@@ -5,7 +5,7 @@ use super::colour::{self, Scale};
 use super::panel::{Panel, border, colour_bar, headline};
 use super::plane;
 use super::surface::{Align, Frame, Label, Surface};
-use super::swarms::{self, Alone, Chart, DEATHS, Mark};
+use super::swarms::{self, Chart, DEATHS, Mark, SingleRank};
 use super::{Episode2d, Scene};
 use plotters::style::Color;
 
@@ -79,7 +79,8 @@ pub fn draw(surface: &mut dyn Surface, title: &str, scenes: &[(&Scene, &Episode2
     // Only the last swarm has dead agents to be explained.
     let note = scenes.iter().map(|(_, episode)| plane::note(episode)).max_by_key(String::len).unwrap_or_default();
     surface.text(&note, (LEFT + ROOM, below + 3.9 * TEXT), Label::new(0.92 * TEXT, Align::Right));
-    let alone = Alone { clock: first.clock, measure: first.measure, uncontrolled: &first.uncontrolled, target: &first.target };
+    let alone =
+        SingleRank { clock: first.clock, measure: first.measure, uncontrolled: &first.uncontrolled, target: &first.target };
     let chart = Chart::of(&alone, scenes.iter().map(|(scene, episode)| (*scene, episode.controlled.as_slice())), marks);
     chart.draw(surface, Frame::new(LEFT, below + BELOW, ROOM, CHART), TEXT);
 }

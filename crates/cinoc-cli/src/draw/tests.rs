@@ -9,9 +9,9 @@ fn line() -> Episode1d {
     let wave = |phase: f32| (0..16).map(|k| (k as f32 * 0.4 + phase).sin()).collect::<Vec<f32>>();
     Episode1d {
         title: "test ξ < 1 & more".to_string(),
-        measure: Reading::ENERGY,
+        measure: PlotLabels::ENERGY,
         length: 1.0,
-        clock: Clock { tick: 0.1, before: 2 },
+        clock: Clock { tick: 0.1, before: 2, scored: Some(5) },
         periodic: true,
         target: wave(0.0),
         uncontrolled: vec![wave(1.0); TICKS + 1],
@@ -28,11 +28,11 @@ fn plane() -> Episode2d {
     let square = |field: &Vec<f32>| -> Vec<f32> { field.iter().flat_map(|a| field[..8].iter().map(move |b| a * b)).collect() };
     Episode2d {
         title: line.title,
-        measure: Reading::ERROR,
+        measure: PlotLabels::ERROR,
         lengths: [2.0, 1.0],
         shape: [16, 8],
         periodic: false,
-        clock: Clock { tick: 0.1, before: 0 },
+        clock: Clock { tick: 0.1, before: 0, scored: None },
         target: square(&line.target),
         uncontrolled: line.uncontrolled.iter().map(square).collect(),
         controlled: line.controlled.iter().map(square).collect(),
@@ -50,7 +50,7 @@ fn temporary(name: &str) -> PathBuf {
 
 fn written(episode: &Episode, name: &str) -> Vec<u8> {
     let path = temporary(name);
-    draw(episode, &path).expect("the figure is drawn");
+    draw(episode, &path, &|_, _| {}).expect("the figure is drawn");
     let bytes = std::fs::read(&path).expect("the figure is there");
     std::fs::remove_file(&path).expect("the figure can be removed");
     bytes
@@ -58,7 +58,7 @@ fn written(episode: &Episode, name: &str) -> Vec<u8> {
 
 #[test]
 fn each_format_is_written() {
-    let torus = Episode2d { periodic: true, measure: Reading::ENSTROPHY, clock: line().clock, ..plane() };
+    let torus = Episode2d { periodic: true, measure: PlotLabels::ENSTROPHY, clock: line().clock, ..plane() };
     for (kind, episode) in [("1d", Episode::Line(line())), ("2d", Episode::Plane(plane())), ("torus", Episode::Plane(torus))] {
         let png = written(&episode, &format!("{kind}.png"));
         assert!(png.starts_with(b"\x89PNG") && png.len() > 10_000);
@@ -110,7 +110,7 @@ fn swarms_are_drawn_side_by_side() {
     let [lines, planes] = swarms();
     let mixed = [lines[0].clone(), planes[0].clone()];
     assert!(draw_swarms("mixed", &mixed, TICKS, &temporary("mixed.png")).is_err());
-    assert!(draw_swarms("nobody", &[], TICKS, &temporary("empty.png")).is_err());
+    assert!(draw_swarms("none", &[], TICKS, &temporary("empty.png")).is_err());
 }
 
 #[test]
@@ -128,7 +128,7 @@ fn dead_agents_look_otherwise() {
 
 #[test]
 fn wrong_extension_is_explained() {
-    let failure = draw(&Episode::Line(line()), &temporary("figure.jpg"));
+    let failure = draw(&Episode::Line(line()), &temporary("figure.jpg"), &|_, _| {});
     let text = failure.expect_err("jpg is not possible").to_string();
     assert!(text.contains(".png") && text.contains(".svg") && text.contains(".gif"), "{text}");
 }
@@ -137,7 +137,7 @@ fn wrong_extension_is_explained() {
 fn missing_folder_is_explained() {
     for name in ["a.png", "a.svg", "a.gif"] {
         let path = temporary("no-such-folder").join(name);
-        let failure = draw(&Episode::Line(line()), &path).expect_err("there is no folder");
+        let failure = draw(&Episode::Line(line()), &path, &|_, _| {}).expect_err("there is no folder");
         assert!(failure.to_string().contains(name), "{failure}");
     }
 }
@@ -146,10 +146,10 @@ fn missing_folder_is_explained() {
 fn parts_that_do_not_fit_are_refused() {
     let mut short = line();
     short.controlled.pop();
-    assert!(draw(&Episode::Line(short), &temporary("short.png")).is_err());
+    assert!(draw(&Episode::Line(short), &temporary("short.png"), &|_, _| {}).is_err());
     let mut ragged = line();
     ragged.xi[2].pop();
-    assert!(draw(&Episode::Line(ragged), &temporary("ragged.png")).is_err());
+    assert!(draw(&Episode::Line(ragged), &temporary("ragged.png"), &|_, _| {}).is_err());
 }
 
 #[test]

@@ -3,8 +3,8 @@
 use super::colour::Scale;
 use super::font;
 use super::surface::{Align, Frame, Label, Point, Surface};
-use crate::out::unwritten;
 use anyhow::{Context, Result, anyhow};
+use cinoc::internal::disk::write_whole;
 use plotters::prelude::{DrawingBackend, SVGBackend};
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use plotters::style::{Color, FontTransform, RGBAColor, ShapeStyle, TextStyle};
@@ -35,7 +35,7 @@ pub fn save(size: (u32, u32), path: &Path, figure: impl FnOnce(&mut Vector<'_>))
     drop(vector);
     let extent = |(width, height)| format!("width=\"{width}\" height=\"{height}\"");
     let document = document.replacen(&extent(fine), &extent(size), 1);
-    std::fs::write(path, document).with_context(|| unwritten(path))
+    Ok(write_whole(path, document.as_bytes())?)
 }
 
 impl Vector<'_> {

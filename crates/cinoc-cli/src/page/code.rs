@@ -9,8 +9,8 @@ macro_rules! modules {
 
 /// The modules of a page; each imports from those before it alone.
 const MODULES: &[Module] = modules![
-    "bytes", "number", "engine", "colour", "canvas", "contour", "plane", "line", "curves", "play", "hand", "optimum", "search",
-    "panel", "screen", "main",
+    "bytes", "number", "engine", "colour", "canvas", "agent", "contour", "plane", "line", "curves", "play", "hand", "optimum",
+    "search", "gif", "film", "panel", "screen", "main",
 ];
 
 /// The whole script.
@@ -71,7 +71,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "imports")]
-    fn what_nobody_exports_is_noticed() {
+    fn an_unknown_import_is_noticed() {
         joined(&[("one", ""), ("two", "import { three } from \"./one.js\";\n")]);
     }
 

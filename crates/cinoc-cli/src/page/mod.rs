@@ -1,9 +1,10 @@
-//! A page to play with as one file: the engine, a model, where it begins, and the code that draws. It needs no server and no network.
+//! An interactive page as one file: the engine, a model, initial states, and the script. It needs no server and no network.
 
 mod code;
 mod pack;
+mod sha256;
 
-use pack::packed;
+use pack::{base64, packed};
 use serde_json::Value;
 
 const TEMPLATE: &str = include_str!("../../page/page.html");
@@ -16,7 +17,7 @@ pub const ENGINE: &[u8] = include_bytes!("../../page/engine.wasm.gz");
 pub struct Page {
     /// Title of its window.
     pub title: String,
-    /// What the code has to know besides what the engine says.
+    /// Facts for the script besides those of the engine.
     pub facts: Value,
     /// The engine: WebAssembly, as gzip or as it is.
     pub engine: Vec<u8>,
@@ -33,8 +34,11 @@ impl Page {
     pub fn html(&self) -> String {
         let bytes = |numbers: &[f32]| -> Vec<u8> { numbers.iter().flat_map(|x| x.to_le_bytes()).collect() };
         let plain = |id: &str, text: &str| format!("<script type=\"text/plain\" id=\"{id}\">{text}</script>\n");
+        // The page names the project, with a link if the package has one.
+        let mut facts = self.facts.clone();
+        facts["origin"] = env!("CARGO_PKG_REPOSITORY").into();
         // Nothing inside may look like the end of the element.
-        let facts = self.facts.to_string().replace('<', "\\u003c");
+        let facts = facts.to_string().replace('<', "\\u003c");
         let data = [
             format!("<script type=\"application/json\" id=\"facts\">{facts}</script>\n"),
             plain("model", &packed(&self.model)),
@@ -42,9 +46,27 @@ impl Page {
             plain("plans", &packed(&bytes(&self.plans))),
             plain("engine", &packed(&self.engine)),
         ];
-        let parts = [("title", escaped(&self.title)), ("style", STYLE.into()), ("data", data.concat()), ("code", code::script())];
+        // Digests are of what is between the tags, with its line ends.
+        let (style, script) = (format!("\n{STYLE}"), format!("\n{}", code::script()));
+        let parts = [
+            ("policy", policy(&script, &style)),
+            ("title", escaped(&self.title)),
+            ("style", style),
+            ("data", data.concat()),
+            ("code", script),
+        ];
         filled(TEMPLATE, &parts)
     }
+}
+
+/// What a browser lets the page do: run its own script, style and engine. Nothing is loaded from anywhere.
+fn policy(script: &str, style: &str) -> String {
+    let digest = |text: &str| base64(&sha256::sha256(text.as_bytes()));
+    format!(
+        "default-src 'none'; script-src 'sha256-{}' 'wasm-unsafe-eval'; style-src 'sha256-{}'; worker-src blob:; img-src data: blob:; base-uri 'none'; form-action 'none'",
+        digest(script),
+        digest(style)
+    )
 }
 
 /// A template with its `{{name}}`s replaced, each once.
@@ -55,7 +77,7 @@ fn filled(template: &str, parts: &[(&str, String)]) -> String {
         let (name, after) = after.split_once("}}").expect("a name ends");
         let (_, text) = parts.iter().find(|(known, _)| *known == name).expect("every name is known");
         html.push_str(before);
-        html.push_str(text.trim_end());
+        html.push_str(text);
         rest = after;
     }
     html + rest
@@ -80,8 +102,10 @@ mod tests {
             starts: vec![0.5; 8],
             plans: Vec::new(),
         };
-        let html = page.html();
+        let origin = env!("CARGO_PKG_REPOSITORY");
+        let html = if origin.is_empty() { page.html() } else { page.html().replace(origin, "") };
         assert!(html.contains("<title>a &lt; b</title>") && !html.contains("{{"));
+        assert!(html.contains("http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src 'sha256-"));
         assert_eq!(html.matches("</script>").count(), 6, "five parts and the code, each closed once");
         for outside in ["http:", "https:", "src=", "@import", "fetch("] {
             assert!(!html.contains(outside), "a page must not ask for anything: {outside}");

@@ -1,4 +1,4 @@
-//! Bytes as text inside of a page: gzip, which browsers unpack by themselves, and base64.
+//! Bytes as text inside of a page: gzip, which browsers can unpack, and base64.
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -15,7 +15,7 @@ pub fn packed(bytes: &[u8]) -> String {
 }
 
 /// Six bits a letter; `=` for what is missing of the last four.
-fn base64(bytes: &[u8]) -> String {
+pub fn base64(bytes: &[u8]) -> String {
     const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
     for three in bytes.chunks(3) {

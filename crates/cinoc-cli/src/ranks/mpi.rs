@@ -3,7 +3,7 @@
 use crate::out;
 use anyhow::Result;
 use cinoc::Error;
-use cinoc::ranks::Ranks;
+use cinoc::internal::ranks::Ranks;
 use mpi::Threading;
 use mpi::datatype::{Partition, PartitionMut};
 use mpi::environment::{Universe, processor_name};
@@ -58,7 +58,7 @@ impl Mpi {
         match done {
             Ok(()) => Ok(self.meet(DONE, &[]).map(drop)?),
             Err(error) => {
-                let text = format!("{error:#}");
+                let text = crate::advice::told(&error);
                 let _ = self.meet(FAILED | text.len() as u64, text.as_bytes());
                 Err(error)
             }

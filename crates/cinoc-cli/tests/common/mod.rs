@@ -43,7 +43,7 @@ pub fn strong(out: &Path) -> Command {
     command
 }
 
-/// Goes on with a run.
+/// Resumes a run.
 pub fn resume(out: &Path, more: &[&str]) -> Command {
     let mut command = cinoc(["train", "heat1d", "--threads", "1", "--resume", "--out"]);
     command.arg(out).args(more);
@@ -66,7 +66,7 @@ pub fn refused(command: &mut Command) -> String {
     text
 }
 
-/// A finished run of three updates, in a folder of its own.
+/// A finished run of three updates, in a new folder.
 pub fn finished() -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().expect("a folder");
     let run = folder.path().join("run");

@@ -1,10 +1,10 @@
-/* A swarm on an interval, driven from C: each agent decides by itself, the environment makes the ticks. Then the cost of the next ticks is made
- * smaller by a step against its gradient. Returns 0 if all of that went as it should. */
+/* A swarm on an interval, driven from C: each agent decides separately, the environment makes the ticks. Then a step
+ * against the gradient reduces the cost of the next ticks. Returns 0 on success. */
 #include <cinoc.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Ends the program with what the library says. */
+/* Ends the program with the library's message after a failure. */
 static void must(cinoc_code code)
 {
     if (code != CINOC_CODE_OK) {
@@ -20,7 +20,7 @@ static CINOC_REAL *zeros(size_t count)
     return numbers;
 }
 
-/* One episode with its agents deciding one by one; returns its score. */
+/* Runs one episode, its agents deciding one by one; returns its score. */
 static double episode(cinoc_env *env, cinoc_policy *policy)
 {
     cinoc_env_sizes_t sizes;
@@ -38,8 +38,8 @@ static double episode(cinoc_env *env, cinoc_policy *policy)
     for (tick = 0; tick < sizes.ticks; tick++) {
         must(cinoc_env_observe(env, readings, agents * own.readings));
         for (m = 0; m < agents; m++)
-            must(cinoc_policy_act(policy, readings + m * own.readings, own.readings, memory + m * own.memory, own.memory,
-                                  actions + m * own.actions, own.actions));
+            must(cinoc_policy_act(policy, readings + m * own.readings, own.readings, memory + m * own.memory,
+                                  own.memory, actions + m * own.actions, own.actions));
         must(cinoc_env_step(env, actions, agents * own.actions, NULL, NULL));
     }
     must(cinoc_env_score(env, 0, &score));
@@ -49,7 +49,7 @@ static double episode(cinoc_env *env, cinoc_policy *policy)
     return score;
 }
 
-/* What a step against the gradient by the actions of some ticks does to their cost: before and after. */
+/* Takes a step against the gradient with respect to the actions of some ticks; returns their cost before and after. */
 static void descend(cinoc_env *env, size_t ticks, double cost[2])
 {
     cinoc_env_sizes_t sizes;
@@ -75,15 +75,16 @@ static void descend(cinoc_env *env, size_t ticks, double cost[2])
 int main(void)
 {
     cinoc_policy *policy = NULL;
-    cinoc_env *env = NULL;
+    cinoc_env *env = NULL, *none = NULL;
     double score, cost[2];
     must(cinoc_policy_open("heat1d", NULL, &policy));
     must(cinoc_env_open_for(policy, 1, 0, 1, &env));
     score = episode(env, policy);
     descend(env, 20, cost);
-    printf("cinoc %s: score %.2e; cost of 20 ticks %.6f, after a step against its gradient %.6f\n", cinoc_version(), score, cost[0], cost[1]);
-    if (cinoc_env_open("heat3d", NULL, 1, 0, 1, &env) != CINOC_CODE_MISTAKE) return 1;
-    printf("and a mistake is explained: %s\n", cinoc_message());
+    printf("cinoc %s: score %.2e; cost of 20 ticks %.6f, after a step against its gradient %.6f\n", cinoc_version(),
+           score, cost[0], cost[1]);
+    if (cinoc_env_open("heat3d", NULL, 1, 0, 1, &none) != CINOC_CODE_MISTAKE || none != NULL) return 1;
+    printf("a failure is explained: %s\n", cinoc_message());
     cinoc_env_close(env);
     cinoc_policy_close(policy);
     return !(score < 1e-5 && cost[1] < cost[0]);

@@ -24,7 +24,7 @@ impl Arrays {
     }
 }
 
-/// A file of version 1, 2 or 3.
+/// Encodes a file of version 1, 2 or 3.
 fn file(version: u8, header: &str, numbers: &[u8]) -> Vec<u8> {
     let length = (header.len() as u32).to_le_bytes();
     let length = if version == 1 { &length[..2] } else { &length };

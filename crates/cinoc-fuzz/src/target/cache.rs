@@ -1,10 +1,10 @@
-//! States that were kept for the next time.
+//! Cached states.
 
 use super::scratch;
 use crate::{Allowance, Answer, Target, mutate};
 use arbitrary::{Result, Unstructured};
 use cinoc::Real;
-use cinoc::disk::cache;
+use cinoc::internal::disk::cache;
 use std::path::PathBuf;
 use tempfile::TempDir;
 
@@ -36,7 +36,7 @@ impl Cache {
     }
 }
 
-/// The same with the checksum that it should have: Fowler, Noll and Vo's hash in the last eight bytes.
+/// Returns the bytes with a valid checksum: the Fowler–Noll–Vo hash in the last eight bytes.
 fn sealed(mut bytes: Vec<u8>) -> Vec<u8> {
     let end = bytes.len().saturating_sub(8);
     let sum =
@@ -51,7 +51,7 @@ impl Target for Cache {
         "caches"
     }
 
-    /// The file, what it holds, and what is made where it does not hold that.
+    /// The file, its content, and the replacement where it is not valid.
     fn allowance(&self) -> Allowance {
         Allowance { fixed: 1 << 14, per_byte: 4 }
     }
@@ -64,7 +64,7 @@ impl Target for Cache {
         Ok(if choice.arbitrary()? { sealed(changed) } else { changed })
     }
 
-    /// Numbers are those of the file, if it is whole and says that it holds these, or made anew.
+    /// Numbers are those of the file if it is complete and matches the key; otherwise they are computed again.
     fn read(&self, input: &[u8]) -> Result<Answer, String> {
         let path = self.file();
         std::fs::write(&path, input).map_err(|error| error.to_string())?;
@@ -80,7 +80,7 @@ impl Target for Cache {
         match made {
             false if now == input => Ok(Answer::Accepted),
             false => Err("a file that was taken was changed".into()),
-            true if now == self.sound => Ok(Answer::Refused("made anew; written again".into())),
+            true if now == self.sound => Ok(Answer::Refused("made again; written again".into())),
             true => Err("a file that was not taken was left".into()),
         }
     }

@@ -1,20 +1,21 @@
-//! Tables of studies and searches, which are continued.
+//! Tables of studies and searches, which can be continued.
 
 use super::scratch;
 use crate::{Allowance, Answer, Target, mutate};
 use arbitrary::{Result, Unstructured};
-use cinoc::optimum::Found;
-use cinoc::study::{Case, Row};
-use cinoc::threads::Threads;
+use cinoc::internal::threads::Threads;
 use cinoc_cli::readers::{Results, Table};
+use cinoc_lab::optimum::OptimumRecord;
+use cinoc_lab::study::{Case, Row};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
-/// Values of JSON take up to a hundred times the bytes of their text (`{"":0}` is a node of a map), and there are values and what they stand for.
+/// Values of JSON take up to a hundred times the bytes of their text (`{"":0}` is a node of a map), and both values and
+/// records exist.
 const ALLOWANCE: Allowance = Allowance { fixed: 1 << 16, per_byte: 256 };
 
-/// A file of lines, damaged somewhere.
+/// Generates a file of lines, damaged somewhere.
 fn file(choice: &mut Unstructured, sound: &[u8]) -> Result<Vec<u8>> {
     match choice.int_in_range(0..=4)? {
         0 => Ok(sound[..choice.choose_index(sound.len() + 1)?].to_vec()),
@@ -24,7 +25,7 @@ fn file(choice: &mut Unstructured, sound: &[u8]) -> Result<Vec<u8>> {
     }
 }
 
-/// What was refused is as it was; what was taken lost at most its last line, if that was cut.
+/// Checks that a refused file is unchanged, and that an accepted one lost at most a truncated last line.
 fn untouched(path: &Path, input: &[u8], answer: &Answer) -> Result<(), String> {
     let now = std::fs::read(path).map_err(|error| error.to_string())?;
     let whole = input.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
@@ -45,7 +46,7 @@ pub struct Studies {
 impl Studies {
     pub fn new() -> Self {
         let own = Self { folder: scratch(), sound: Vec::new() };
-        let mut table = Table::open(&own.path(), &Self::header(), Threads::one().ranks()).expect("a table");
+        let mut table = Table::open(&own.path(), &Self::header(), Threads::single().ranks()).expect("a table");
         let row = || Row::of(&Case::default(), 8, 4);
         (0..3).for_each(|case| table.add(case, 0, 1, vec![row(), row()]).expect("a line"));
         drop(table);
@@ -77,13 +78,13 @@ impl Target for Studies {
 
     fn read(&self, input: &[u8]) -> Result<Answer, String> {
         std::fs::write(self.path(), input).map_err(|error| error.to_string())?;
-        let answer = Answer::of(Table::open(&self.path(), &Self::header(), Threads::one().ranks()));
+        let answer = Answer::of(Table::open(&self.path(), &Self::header(), Threads::single().ranks()));
         untouched(&self.path(), input, &answer)?;
         Ok(answer)
     }
 }
 
-/// What searches for the optimum found.
+/// Results of searches for the optimum.
 pub struct Optima {
     folder: TempDir,
     sound: Vec<u8>,
@@ -126,7 +127,7 @@ impl Target for Optima {
 
     fn read(&self, input: &[u8]) -> Result<Answer, String> {
         std::fs::write(self.path(), input).map_err(|error| error.to_string())?;
-        let answer = Answer::of(Results::<Found>::open(Some(&self.path()), Self::header()));
+        let answer = Answer::of(Results::<OptimumRecord>::open(Some(&self.path()), Self::header()));
         untouched(&self.path(), input, &answer)?;
         Ok(answer)
     }

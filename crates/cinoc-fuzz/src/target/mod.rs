@@ -1,4 +1,4 @@
-//! Everything that reads files.
+//! All readers of files.
 
 mod arrays;
 mod cache;
@@ -16,7 +16,7 @@ use std::path::PathBuf;
 use std::sync::Once;
 use tempfile::TempDir;
 
-/// Every target with its share of a long run, in thousandths.
+/// Returns every target with its share of a long run, in thousandths.
 pub fn all() -> Vec<(Box<dyn Target>, u64)> {
     prepare();
     vec![
@@ -32,16 +32,16 @@ pub fn all() -> Vec<(Box<dyn Target>, u64)> {
     ]
 }
 
-/// Megabytes that settings may ask for. A model of a hundred bytes may be one of a large problem; that is estimated and held against this number, so
-/// it is what such a file may cost.
+/// Memory limit of settings in megabytes. A model of a hundred bytes may belong to a large problem; its size is
+/// estimated and compared with this number, which thus bounds the memory of such a file.
 const MEGABYTES: usize = 32;
 
-/// Where numbers are kept for the next time, and what settings may ask for.
+/// Sets the cache folder and the memory limit.
 #[allow(unsafe_code)]
 fn prepare() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        // SAFETY: nobody reads the environment but the standard library, which locks it.
+        // SAFETY: only the standard library reads the environment, and locks it.
         unsafe {
             std::env::set_var("CINOC_CACHE", std::env::temp_dir().join("cinoc-fuzz-nowhere"));
             std::env::set_var("CINOC_MEMORY_MB", MEGABYTES.to_string());
@@ -49,14 +49,14 @@ fn prepare() {
     });
 }
 
-/// A folder in memory where there is one: nothing here is about disks, and a million files would wear one out.
+/// Returns a folder in memory where possible: nothing here is about disks, and a million files would wear one out.
 fn scratch() -> TempDir {
     let memory = PathBuf::from("/dev/shm");
     let made = tempfile::Builder::new().prefix("cinoc-fuzz-").tempdir_in(&memory);
     made.or_else(|_| tempfile::tempdir()).expect("a temporary folder")
 }
 
-/// Settings of a small problem and a small policy.
+/// Returns settings of a small problem and a small policy.
 fn tiny(problem: &str) -> Config {
     let few = ["physics.ticks=3", "train.batch=2", "train.validate_instances=1", "train.validate_every=1", "train.updates=3"];
     let own: &[&str] = match problem {

@@ -61,7 +61,7 @@ fn picture(colour: ColorType, depth: BitDepth, (width, height): (u32, u32)) -> V
     bytes
 }
 
-/// The parts of a picture: kinds and contents.
+/// Returns the chunks of a picture: kinds and contents.
 fn chunks(picture: &[u8]) -> Vec<([u8; 4], Vec<u8>)> {
     let (mut rest, mut found) = (&picture[8..], Vec::new());
     while let Some((length, tail)) = rest.split_first_chunk::<4>() {
@@ -73,7 +73,7 @@ fn chunks(picture: &[u8]) -> Vec<([u8; 4], Vec<u8>)> {
     found
 }
 
-/// Put together again, with the checksums they should have.
+/// Joins chunks, with valid checksums.
 fn joined(chunks: &[([u8; 4], Vec<u8>)]) -> Vec<u8> {
     let mut bytes = b"\x89PNG\r\n\x1a\n".to_vec();
     for (kind, content) in chunks {
@@ -90,7 +90,8 @@ impl Target for Pictures {
         "png"
     }
 
-    /// Deflate makes a byte of at most 1032, and a byte is eight pixels of up to four colours in the worst case; the decoder's own windows besides.
+    /// Deflate expands a byte to at most 1032, and a byte is eight pixels of up to four colours in the worst case; plus
+    /// the decoder's own windows.
     fn allowance(&self) -> Allowance {
         Allowance { fixed: 1 << 20, per_byte: 1032 * 8 * 4 }
     }
@@ -104,7 +105,7 @@ impl Target for Pictures {
         for _ in 0..choice.int_in_range(0..=3)? {
             let at = choice.choose_index(parts.len())?;
             match choice.int_in_range(0..=7)? {
-                // Sizes, depth, colours and interlacing that are not so.
+                // Wrong sizes, depth, colours and interlacing.
                 0..=2 => {
                     let header = &mut parts[0].1;
                     let sizes = [0u32, 1, 2, 8, 255, 4096, 8192, 65_535, 1 << 26, 1 << 30, i32::MAX as u32, u32::MAX];
@@ -136,7 +137,7 @@ impl Target for Pictures {
                     ])?
                 }
                 _ => {
-                    // A compressed text or profile: nobody asked for it.
+                    // A compressed text or profile, which is not needed.
                     let kind = **choice.choose(&[b"zTXt", b"iTXt", b"iCCP"])?;
                     let packed =
                         parts.iter().find(|(kind, _)| kind == b"IDAT").map(|(_, content)| content.clone()).unwrap_or_default();

@@ -1,15 +1,15 @@
-//! The folder of a run, and the files in it that it can do without.
+//! The folder of a run, and its dispensable files.
 
 use super::{scratch, tiny};
 use crate::{Allowance, Answer, Target, mutate};
 use arbitrary::{Result, Unstructured};
+use cinoc::internal::threads::Threads;
 use cinoc::run::{Origin, Run};
-use cinoc::threads::Threads;
 use cinoc::{Config, Registry};
 use std::path::Path;
 use tempfile::TempDir;
 
-/// A run of three updates of which two are done, as often as one likes.
+/// A run of three updates of which two are done, restored for every input.
 pub struct Finished {
     pub config: Config,
     folder: TempDir,
@@ -20,7 +20,7 @@ impl Finished {
     pub fn new() -> Self {
         let (folder, config) = (scratch(), tiny("heat1d"));
         let origin = Origin { config: config.clone(), preset: "paper".into(), seed: 1 };
-        let mut run = Run::start(&Registry::builtin(), &folder.path().join("run"), origin, Threads::one()).expect("a run");
+        let mut run = Run::start(&Registry::builtin(), &folder.path().join("run"), origin, Threads::single()).expect("a run");
         (0..2).for_each(|_| drop(run.step().expect("an update")));
         run.close().expect("saved");
         drop(run);
@@ -36,12 +36,12 @@ impl Finished {
         self.folder.path().join("run")
     }
 
-    /// What a file of the run held.
+    /// Returns the original content of a file of the run.
     pub fn sound(&self, name: &str) -> &[u8] {
         &self.sound.iter().find(|(known, _)| known == name).expect("a file of the run").1
     }
 
-    /// The name of the event file.
+    /// Returns the name of the event file.
     fn events(&self) -> &str {
         &self.sound.iter().find(|(name, _)| name.starts_with("events")).expect("events").0
     }
@@ -50,7 +50,7 @@ impl Finished {
         std::fs::write(self.path().join(name), content).expect("written");
     }
 
-    /// All files as they were, and no others.
+    /// Restores all files, and removes others.
     pub fn restore(&self) {
         for entry in std::fs::read_dir(self.path()).expect("a folder").filter_map(std::result::Result::ok) {
             if self.sound.iter().all(|(name, _)| entry.file_name() != name.as_str()) {
@@ -61,7 +61,7 @@ impl Finished {
     }
 }
 
-/// Curves, settings and the mark of a run, beside a sound checkpoint: whatever became of them, the run goes on.
+/// Curves, settings and the mark of a run, beside a valid checkpoint: however damaged they are, the run continues.
 pub struct Curves {
     registry: Registry,
     run: Finished,
@@ -78,7 +78,7 @@ impl Curves {
         if file == "events" { self.run.events() } else { file }
     }
 
-    /// The lines of the curves: nothing is lost but what was cut.
+    /// Checks the lines of the curves: nothing is lost beyond the truncation.
     fn check(&self, file: &str, input: &[u8], folder: &Path) -> Result<(), String> {
         let sound = self.run.sound("metrics.csv");
         let found = std::fs::read(folder.join("metrics.csv")).map_err(|error| error.to_string())?;
@@ -122,7 +122,7 @@ impl Target for Curves {
         let file = FILES[usize::from(*which) % FILES.len()];
         self.run.put(self.name(file), content);
         let folder = self.run.path();
-        let done = Run::resume(&self.registry, &folder, Threads::one()).and_then(|mut run| run.step());
+        let done = Run::resume(&self.registry, &folder, Threads::single()).and_then(|mut run| run.step());
         let checked =
             done.map_err(|error| format!("{file} stops the run: {error}")).and_then(|_| self.check(file, content, &folder));
         self.run.restore();

@@ -1,20 +1,20 @@
-//! Models and checkpoints: safetensors with facts and a checksum.
+//! Models and checkpoints: safetensors with metadata and a checksum.
 
 use super::{MEGABYTES, runs::Finished, settings::pair, tiny};
 use crate::{Allowance, Answer, Target, mutate};
 use arbitrary::{Result, Unstructured};
 use cinoc::Registry;
-use cinoc::random::{Rng, Stream};
-use cinoc::run::{Kind, Model, Saved};
-use cinoc::threads::Threads;
+use cinoc::internal::random::{Rng, Stream};
+use cinoc::internal::threads::Threads;
+use cinoc::run::{Model, ModelKind, Saved};
 use serde_json::{Map, Value};
 use std::path::Path;
 
-/// What a file may cost: the problem that it asks for, which is estimated beforehand (roughly: hence twice), and a few copies of what it holds. Facts
-/// are JSON within JSON.
+/// Memory of a file: the problem that it describes, which is estimated beforehand (roughly: hence twice), and a few
+/// copies of its content. Metadata is JSON within JSON.
 const ALLOWANCE: Allowance = Allowance { fixed: (2 * MEGABYTES) << 20, per_byte: 512 };
 
-/// What a fact can be said to be.
+/// Wrong values of metadata.
 const LIES: [&str; 16] = [
     "",
     "0",
@@ -34,7 +34,7 @@ const LIES: [&str; 16] = [
     "\u{0}\n",
 ];
 
-/// A file as its parts: the header, the numbers.
+/// A file as its parts: header and numbers.
 #[derive(Clone)]
 struct Parts {
     header: Map<String, Value>,
@@ -62,7 +62,7 @@ impl Parts {
         [&(header.len() as u64).to_le_bytes()[..], &header, &self.numbers].concat()
     }
 
-    /// One thing is no longer so; the checksum will fit all the same.
+    /// Falsifies one thing; the checksum is corrected afterwards.
     fn forge(&mut self, choice: &mut Unstructured, registry: &Registry, problem: &str) -> Result<()> {
         let tensors: Vec<String> = self.header.keys().filter(|key| *key != "__metadata__").cloned().collect();
         let mut facts = self.facts();
@@ -74,7 +74,7 @@ impl Parts {
                 facts.insert(name, (*choice.choose(&LIES)?).into());
             }
             3 | 4 => {
-                // Other settings: those of a larger network or another grid, most often.
+                // Other settings: usually those of a larger network or another grid.
                 let config = facts.get("config").and_then(Value::as_str).unwrap_or_default();
                 let table = registry.settings(&tiny(problem)).expect("a table");
                 let (key, value) = pair(choice, &table)?;
@@ -118,7 +118,7 @@ impl Parts {
     }
 }
 
-/// The same bytes with the checksum they should have, if there is room for one.
+/// Returns the bytes with a valid checksum, if there is room for one.
 fn sealed(mut bytes: Vec<u8>) -> Vec<u8> {
     let before = br#"\"checksum\":\""#;
     if let Some(at) = bytes.windows(before.len()).position(|window| window == before).map(|at| at + before.len())
@@ -131,7 +131,7 @@ fn sealed(mut bytes: Vec<u8>) -> Vec<u8> {
     bytes
 }
 
-/// A file that is damaged, or forged.
+/// Generates a damaged or forged file.
 fn file(choice: &mut Unstructured, sound: &[Vec<u8>], registry: &Registry, problem: &str) -> Result<Vec<u8>> {
     let (whole, other) = (choice.choose(sound)?, choice.choose(sound)?);
     match choice.int_in_range(0..=5)? {
@@ -167,7 +167,7 @@ impl Models {
         let model = |name: &&str| {
             let config = tiny(name);
             let params = registry.parts(&config).expect("a small problem").policy.init(&mut Rng::new(3, Stream::Init, 0));
-            Model { config, kind: Kind::Best, params, seed: 1, update: 7, validation: Some(0.1) }.bytes()
+            Model { config, kind: ModelKind::Best, params, seed: 1, update: 7, validation: Some(0.1) }.bytes()
         };
         let sound = problems.iter().map(model).collect();
         Self { registry, problems, sound }
@@ -215,9 +215,9 @@ impl Checkpoints {
         Self { registry: Registry::builtin(), run, sound }
     }
 
-    /// Goes on from a checkpoint; by an update, where that is one of the run that was there.
+    /// Resumes from a checkpoint; performs an update if it belongs to the original run.
     fn resume(&self) -> std::result::Result<(), cinoc::Error> {
-        let saved = Saved::open(&self.registry, &self.run.path(), Threads::one())?;
+        let saved = Saved::open(&self.registry, &self.run.path(), Threads::single())?;
         let config = saved.origin.config.clone();
         let known = config == self.run.config;
         let mut run = saved.resume(&self.registry, config)?;

@@ -1,4 +1,4 @@
-//! Settings: a file of changes, a whole configuration, `--set`.
+//! Settings: a file of changes, a whole configuration, `key=value` pairs.
 
 use crate::{Allowance, Answer, Target, mutate};
 use arbitrary::{Result, Unstructured};
@@ -6,7 +6,7 @@ use cinoc::problem::Preset;
 use cinoc::settings::{Overlay, Rule, Setting};
 use cinoc::{Config, Error, Registry};
 
-/// Any text, read in every way that a text of settings is read.
+/// Any text, read in every way that settings are read.
 pub struct Settings {
     registry: Registry,
     sound: Vec<Config>,
@@ -23,15 +23,12 @@ impl Settings {
         Self { registry, sound, texts }
     }
 
-    /// As the command line reads a file of changes.
+    /// Reads a file of changes as every interface does.
     fn file(&self, text: &str) -> Result<Config, Error> {
-        let mut changes = Overlay::from_toml(text, "file.toml")?;
-        let problem = changes.take("problem").and_then(|name| name.as_str().map(str::to_owned));
-        let preset = if changes.take("preset").is_some() { Preset::Paper } else { Preset::Tuned };
-        self.registry.config(problem.as_deref().unwrap_or("heat1d"), preset, &changes)
+        self.registry.open_text(text, "file.toml", Preset::Tuned, &Overlay::default())
     }
 
-    /// What was accepted is the same when it is written and read again.
+    /// Checks that accepted settings are unchanged when written and read again.
     fn kept(&self, done: Result<Config, Error>) -> Result<Answer, String> {
         if let Ok(config) = &done {
             let again = self.registry.read(&config.to_toml(), "again").map_err(|error| format!("not read again: {error}"))?;
@@ -48,7 +45,8 @@ impl Target for Settings {
         "settings"
     }
 
-    /// A tree of values has a few hundred bytes for each `a={}`, and there are several trees: what was parsed, what it changes, what is compared.
+    /// A tree of values takes a few hundred bytes for each `a={}`, and there are several trees: the parsed one, the
+    /// changed one, the compared one.
     fn allowance(&self) -> Allowance {
         Allowance { fixed: 1 << 20, per_byte: 1024 }
     }
@@ -63,10 +61,11 @@ impl Target for Settings {
             }
             2 | 3 => mutate::changed(choice, text, other),
             _ => {
-                // Sound keys with any values: a file of changes, or a line for `--set`.
+                // Valid keys with any values: a file of changes, or `key=value` pairs.
                 let config = choice.choose(&self.sound)?;
                 let table = self.registry.settings(config).expect("a table");
                 let mut lines = vec![format!("problem = {:?}", config.problem())];
+                lines.extend(choice.choose(&PRESETS)?.map(|preset| format!("preset = {preset}")));
                 for _ in 0..choice.int_in_range(1..=4)? {
                     let (key, value) = pair(choice, &table)?;
                     lines.push(format!("{key} = {value}"));
@@ -91,7 +90,10 @@ impl Target for Settings {
     }
 }
 
-/// A key with a value: allowed, at a bound, beyond it, or of another kind.
+/// Presets of a file: mostly none, or valid ones.
+const PRESETS: [Option<&str>; 6] = [None, None, Some("\"paper\""), Some("\"tuned\""), Some("\"best\""), Some("[]")];
+
+/// Returns a key with a value: allowed, at a bound, beyond it, or of another kind.
 pub fn pair(choice: &mut Unstructured, table: &[Setting]) -> Result<(String, String)> {
     let (mut table, mut path) = (table, String::new());
     loop {

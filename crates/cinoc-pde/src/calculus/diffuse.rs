@@ -6,22 +6,26 @@ use cinoc_tape::kernel::chunk::{LANES, load, store};
 use cinoc_tape::kernel::vectorise;
 use cinoc_tape::{Cotangents, Inputs, Op, Shape};
 
-/// Densities below this are nothing: far below the resolution of a sum over the plane, and products with them stay out of the range of
-/// denormal numbers, which are a hundred times slower.
+/// Densities below this are set to zero: far below the resolution of a sum over the plane, and a guard against
+/// subnormal numbers, which are a hundred times slower.
 const NOTHING: Real = 1e-20;
 
-/// `max(ρ + r·(Σ four neighbours − 4ρ), 0)`, no flux through the walls: one explicit step in grid units. Input and output `[batch, Nx, Ny]`.
+/// Explicit diffusion step `max(ρ + r·(Σ four neighbours − 4ρ), 0)` in grid units, without flux through the walls.
+/// Input and output `[batch, Nx, Ny]`.
 ///
-/// With `r ≤ ¼` all weights are positive and a density stays one; the cut at zero is for what is not. Its derivative at zero is one: there
-/// is no other side.
+/// With `r ≤ ¼` all weights are positive and a density stays nonnegative; the maximum acts on other inputs only. Its
+/// derivative at zero is one.
+#[derive(Debug)]
 pub struct Diffuse {
     rate: Real,
     frame: Frame,
 }
 
 impl Diffuse {
+    /// Creates the step with rate `r`.
+    ///
     /// # Panics
-    /// On a periodic grid, one that is not two-dimensional, or with a rate outside [0, ¼], where the step is not stable.
+    /// On a grid that is periodic or not two-dimensional, or with a rate outside [0, ¼], where the step is unstable.
     pub fn new(grid: &Grid, rate: f64) -> Self {
         grid.assert_dimensions("the diffusion of a density", &[2]);
         grid.assert_ends("the diffusion of a density", false);
@@ -29,7 +33,7 @@ impl Diffuse {
         Self { rate: rate as Real, frame: Frame::new(grid.nodes[0], grid.nodes[1]) }
     }
 
-    /// The stencil on a group of nodes. The matrix is symmetric: this is its own adjoint.
+    /// Applies the stencil to a group of nodes. It is symmetric, hence its own adjoint.
     #[inline(always)]
     fn stencil(&self, framed: &[Real], i: usize, j: usize) -> [Real; LANES] {
         let v = self.frame.around(framed, i, j);
@@ -69,7 +73,7 @@ impl Op for Diffuse {
                         for j in (0..ny).step_by(LANES) {
                             let mut spread = self.stencil(framed, i, j);
                             for l in 0..LANES {
-                                // A comparison that keeps NaN, so that a field that has blown up is noticed.
+                                // A comparison that propagates NaN, so that divergence is detected.
                                 spread[l] = if spread[l] < NOTHING { 0.0 } else { spread[l] };
                             }
                             store(y, j, spread, true);

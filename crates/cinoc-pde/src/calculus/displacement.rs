@@ -1,16 +1,18 @@
-//! From a flow to displacements on a grid.
+//! Displacements on a grid from a flow.
 
 use crate::{Grid, Real};
 use cinoc_tape::kernel::chunk::{LANES, load, store};
 use cinoc_tape::kernel::vectorise;
 use cinoc_tape::{Cotangents, Inputs, Op, Shape};
 
-/// Half a cell: what lies in one cell then reaches its neighbours only.
+/// Half a cell: a node then affects its neighbours only.
 const LONGEST: Real = 0.5;
 
-/// How far a flow carries in one step, in cells: `(q + drift)/dx`, shortened to half a cell where it is longer, its direction kept.
+/// Displacement of a flow per step in cells, `(q + drift)/dx`, limited to half a cell in length.
 ///
-/// Input: the flow `[batch, 2, Nx, Ny]`, one plane per component, in units of the domain per step; output of the same shape.
+/// Input: the flow `[batch, 2, Nx, Ny]`, one plane per component, in units of the domain per step; output of the same
+/// shape.
+#[derive(Debug)]
 pub struct Displacement {
     drift: [Real; 2],
     inverse: [Real; 2],
@@ -18,7 +20,7 @@ pub struct Displacement {
 }
 
 impl Displacement {
-    /// A `drift` is added to every flow.
+    /// Creates the operation; `drift` is added to every flow.
     ///
     /// # Panics
     /// On a grid that is not two-dimensional.
@@ -31,7 +33,7 @@ impl Displacement {
         }
     }
 
-    /// The displacement of a group of nodes, before it is shortened, and by which factor it is.
+    /// Displacement of a group of nodes before limiting, and the limiting factor.
     #[inline(always)]
     fn cells(&self, flow: &[Real], j: usize) -> ([[Real; LANES]; 2], [Real; LANES]) {
         let (x, y) = flow.split_at(self.nodes);
@@ -41,7 +43,7 @@ impl Displacement {
             x[l] = (x[l] + self.drift[0]) * self.inverse[0];
             y[l] = (y[l] + self.drift[1]) * self.inverse[1];
             let square = x[l] * x[l] + y[l] * y[l];
-            // A comparison that keeps NaN, so that a field that has blown up is noticed.
+            // A comparison that propagates NaN, so that divergence is detected.
             factor[l] = if square <= LONGEST * LONGEST { 1.0 } else { LONGEST / square.sqrt() };
         }
         ([x, y], factor)
@@ -91,7 +93,8 @@ impl Op for Displacement {
                         let ([mut x, mut y], factor) = self.cells(flow, j);
                         let (bar_x, bar_y) = (load(bar_x, j), load(bar_y, j));
                         for l in 0..LANES {
-                            // Of a shortened displacement only the direction is left: what points along it is taken out.
+                            // A limited displacement depends on its direction only: the component along it is projected
+                            // out.
                             let inverse = if factor[l] < 1.0 { factor[l] / LONGEST } else { 0.0 };
                             let (nx, ny) = (x[l] * inverse, y[l] * inverse);
                             let along = nx * bar_x[l] + ny * bar_y[l];

@@ -1,4 +1,4 @@
-//! Calculus in Fourier space, written with variables.
+//! Differentiable calculus in Fourier space.
 
 use super::{Symbol, ToSpectrum, ToValues, Transform};
 
@@ -6,9 +6,25 @@ use crate::{Grid, Real};
 use cinoc_tape::Var;
 use std::sync::Arc;
 
-/// Transforms, derivatives and products of periodic fields: what the nonlinear term of a spectral equation is written with.
+/// Transforms, derivatives and products of periodic fields, for the nonlinear terms of spectral equations.
+///
+/// ```
+/// use cinoc_pde::Grid;
+/// use cinoc_pde::calculus::Fourier;
+/// use cinoc_tape::{Arena, Tape};
+///
+/// // The derivative of sin x is cos x.
+/// let grid = Grid::periodic(16, std::f64::consts::TAU as _);
+/// let fourier = Fourier::new(&grid);
+/// let tape = Tape::new(Arena::default(), &[]);
+/// let sine: Vec<_> = grid.positions(0).iter().map(|x| x.sin() as _).collect();
+/// let z = tape.constant([1, 16], &sine);
+/// let slope = fourier.inverse(fourier.derivative(fourier.forward(z), 0)).value();
+/// assert!((slope[0] - 1.0).abs() < 1e-5);
+/// ```
 ///
 /// Spectra are those of NumPy's `rfft` and `rfft2`: `[batch, (nx,) ny/2+1, 2]`, real and imaginary parts last.
+#[derive(Debug)]
 pub struct Fourier {
     modes: Vec<Vec<i64>>,
     nodes: Vec<usize>,
@@ -22,6 +38,8 @@ pub struct Fourier {
 }
 
 impl Fourier {
+    /// Creates the calculus of a grid.
+    ///
     /// # Panics
     /// On grids with walls, with other than one or two dimensions, or with an odd number of nodes along an axis.
     pub fn new(grid: &Grid) -> Self {
@@ -52,40 +70,41 @@ impl Fourier {
         }
     }
 
-    /// The wavenumbers along each axis of each mode.
+    /// Wavenumbers of each mode along each axis.
     pub fn wavenumbers(&self) -> &[Vec<f64>] {
         &self.wavenumbers
     }
 
-    /// A real symbol `σ(k)`, a function of the wavenumber along each axis.
+    /// Creates a real symbol `σ(k)`, a function of the wavenumber along each axis.
     pub fn symbol(&self, sigma: impl Fn(&[f64]) -> f64) -> Arc<Symbol> {
         Arc::new(Symbol::real(self.wavenumbers.iter().map(|k| sigma(k) as Real).collect()))
     }
 
-    /// An imaginary symbol `i·σ(k)`, zero at the Nyquist modes of any axis, where an odd function has no real meaning.
+    /// Creates an imaginary symbol `i·σ(k)`, zero at the Nyquist modes of any axis, where an odd function has no real
+    /// meaning.
     pub fn odd_symbol(&self, sigma: impl Fn(&[f64]) -> f64) -> Arc<Symbol> {
         let nyquist = |j: &[i64]| j.iter().zip(&self.nodes).any(|(j, &n)| 2 * j.unsigned_abs() == n as u64);
         let each = self.modes.iter().zip(&self.wavenumbers);
         Arc::new(Symbol::imaginary(each.map(|(j, k)| if nyquist(j) { 0.0 } else { sigma(k) as Real }).collect()))
     }
 
-    /// The spectrum of a field.
+    /// Returns the spectrum of a field.
     pub fn forward<'t>(&self, z: Var<'t>) -> Var<'t> {
         z.apply(&self.to_spectrum)
     }
 
-    /// The field of a spectrum.
+    /// Returns the field of a spectrum.
     pub fn inverse<'t>(&self, z_hat: Var<'t>) -> Var<'t> {
         z_hat.apply(&self.to_values)
     }
 
-    /// `∂z/∂x` along an axis; the Nyquist mode of that axis is dropped.
+    /// Computes `∂z/∂x` along an axis; the Nyquist mode of that axis is dropped.
     pub fn derivative<'t>(&self, z_hat: Var<'t>, axis: usize) -> Var<'t> {
         z_hat.apply(&self.derivatives[axis])
     }
 
-    /// Drops the modes with 3|j| ≥ N along any axis: the 2/3 rule. A product of two fields without these modes, computed on the
-    /// grid and cut like this, is free of aliasing.
+    /// Drops the modes with 3|j| ≥ N along any axis (2/3 rule). The product of two such fields, computed on the grid
+    /// and truncated likewise, is free of aliasing.
     pub fn dealias<'t>(&self, z_hat: Var<'t>) -> Var<'t> {
         z_hat.apply(&self.two_thirds)
     }
@@ -95,18 +114,19 @@ impl Fourier {
         z_hat.apply(&self.without_mean)
     }
 
-    /// Values on a grid with half as many nodes again along each axis, for products by the 3/2 rule. Nyquist modes are dropped.
+    /// Returns the values on a grid with 3/2 of the nodes along each axis, for products by the 3/2 rule. Nyquist modes
+    /// are dropped.
     ///
     /// # Panics
-    /// Where 4 does not divide the number of nodes.
+    /// Unless 4 divides the number of nodes.
     pub fn fine<'t>(&self, z_hat: Var<'t>) -> Var<'t> {
         z_hat.apply(&self.padding().0)
     }
 
-    /// The spectrum, on the coarse grid, of values on the fine one. Nyquist modes are dropped.
+    /// Returns the spectrum on the coarse grid of values on the fine grid. Nyquist modes are dropped.
     ///
     /// # Panics
-    /// Where 4 does not divide the number of nodes.
+    /// Unless 4 divides the number of nodes.
     pub fn coarse<'t>(&self, values: Var<'t>) -> Var<'t> {
         values.apply(&self.padding().1)
     }
@@ -115,21 +135,14 @@ impl Fourier {
         self.padded.as_ref().unwrap_or_else(|| panic!("the 3/2 rule needs numbers of nodes that 4 divides, not {:?}", self.nodes))
     }
 
-    /// The spectrum of a product by the 2/3 rule: factors and result are cut.
+    /// Returns the spectrum of a product by the 2/3 rule: factors and result are truncated.
     pub fn product<'t>(&self, a_hat: Var<'t>, b_hat: Var<'t>) -> Var<'t> {
         self.dealias(self.forward(self.inverse(self.dealias(a_hat)) * self.inverse(self.dealias(b_hat))))
     }
-
-    /// The spectrum of a product by the 3/2 rule: exact for all modes but Nyquist.
-    ///
-    /// # Panics
-    /// Where 4 does not divide the number of nodes.
-    pub fn fine_product<'t>(&self, a_hat: Var<'t>, b_hat: Var<'t>) -> Var<'t> {
-        self.coarse(self.fine(a_hat) * self.fine(b_hat))
-    }
 }
 
-/// Signed mode numbers of the half spectrum, last axis fastest; Nyquist modes are positive along the last axis, negative along the first.
+/// Signed mode numbers of the half spectrum, last axis fastest; Nyquist modes are positive along the last axis,
+/// negative along the first.
 fn modes(nodes: &[usize]) -> Vec<Vec<i64>> {
     let signed = |j: usize, n: usize| if 2 * j < n { j as i64 } else { j as i64 - n as i64 };
     match *nodes {

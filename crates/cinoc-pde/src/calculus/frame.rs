@@ -1,14 +1,14 @@
-//! A plane of numbers inside a rim one node wide: stencils then need no special cases at the walls.
+//! A plane with a rim of one node, so that stencils need no special cases at the walls.
 
 use crate::Real;
 use cinoc_tape::kernel::chunk::LANES;
 
-/// Layout of a framed plane: `nodes[0] + 2` rows, each a rim, the nodes, a rim, and numbers without meaning up to whole groups of lanes.
+/// Layout of a framed plane: `nodes[0] + 2` rows of rim, nodes, rim, and padding up to whole groups of lanes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Frame {
     pub nx: usize,
     pub ny: usize,
-    /// Numbers per row, a multiple of [`LANES`].
+    /// Length of a row, a multiple of [`LANES`].
     pub stride: usize,
 }
 
@@ -17,17 +17,17 @@ impl Frame {
         Self { nx, ny, stride: ny.next_multiple_of(LANES) + LANES }
     }
 
-    /// Nodes of the plane.
+    /// Number of nodes of the plane.
     pub fn nodes(&self) -> usize {
         self.nx * self.ny
     }
 
-    /// Numbers of the framed plane.
+    /// Length of the framed plane.
     pub fn len(&self) -> usize {
         (self.nx + 2) * self.stride
     }
 
-    /// The nodes of row `i`.
+    /// Returns the nodes of row `i`.
     #[inline(always)]
     pub fn row<'a>(&self, framed: &'a [Real], i: usize) -> &'a [Real] {
         &framed[(i + 1) * self.stride + 1..][..self.ny]
@@ -42,7 +42,7 @@ impl Frame {
         self.repeat_edge(framed);
     }
 
-    /// Repeats the edge of the plane on the rim: what lies beyond a wall is what lies at it.
+    /// Repeats the edge of the plane on the rim.
     #[inline(always)]
     pub fn repeat_edge(&self, framed: &mut [Real]) {
         let Self { nx, ny, stride } = *self;
@@ -55,7 +55,7 @@ impl Frame {
         framed.copy_within(nx * stride..(nx + 1) * stride, (nx + 1) * stride);
     }
 
-    /// Adds what lies on the rim to the edge: the adjoint of [`repeat_edge`](Self::repeat_edge).
+    /// Adds the rim to the edge: the adjoint of [`repeat_edge`](Self::repeat_edge).
     #[inline(always)]
     pub fn fold_edge(&self, framed: &mut [Real]) {
         let Self { nx, ny, stride } = *self;
@@ -70,7 +70,8 @@ impl Frame {
         }
     }
 
-    /// Node `j` of row `i` with all neighbours, for a group of lanes: `[a][l + b]` is the node `a − 1` rows and `b − 1` columns from lane `l`.
+    /// Returns node `j` of row `i` with all neighbours, for a group of lanes: `[a][l + b]` is the node `a − 1` rows and
+    /// `b − 1` columns from lane `l`.
     #[inline(always)]
     pub fn around<'a>(&self, framed: &'a [Real], i: usize, j: usize) -> [&'a [Real; LANES + 2]; 3] {
         [self.window(framed, i, j), self.window(framed, i + 1, j), self.window(framed, i + 2, j)]

@@ -1,11 +1,11 @@
-//! Spectra of fields on a ring, sixteen fields side by side.
+//! Packed spectra of one-dimensional periodic fields, sixteen at a time.
 
 use super::{Layout, RealFft};
 use crate::Real;
 use cinoc_tape::kernel::fft::WIDTH;
 use cinoc_tape::kernel::transpose::{Blocks, transpose};
 
-/// Sixteen fields on a ring share a state: a packed spectrum ([`RealFft`]) whose columns are the fields.
+/// Layout of sixteen one-dimensional fields in one state: a packed spectrum ([`RealFft`]) whose columns are the fields.
 #[derive(Clone, Debug)]
 pub struct Lines {
     nodes: usize,
@@ -13,6 +13,8 @@ pub struct Lines {
 }
 
 impl Lines {
+    /// Creates the layout.
+    ///
     /// # Panics
     /// Unless sixteen divides the number of nodes.
     pub fn new(nodes: usize) -> Self {
@@ -20,17 +22,17 @@ impl Lines {
         Self { nodes, fft: RealFft::new(nodes) }
     }
 
-    /// Values at the nodes, a row per node and a column per field.
+    /// Computes the values at the nodes, a row per node and a column per field.
     pub fn values(&self, state: &[Real], values: &mut [Real], work: &mut [Real]) {
         self.fft.inverse(state, values, (1.0 / self.nodes as f64) as Real, work);
     }
 
-    /// The spectrum of values as [`values`](Self::values) gives them.
+    /// Computes the spectrum of values laid out as by [`values`](Self::values).
     pub fn spectrum(&self, values: &[Real], state: &mut [Real], work: &mut [Real]) {
         self.fft.forward(values, state, 1.0, work);
     }
 
-    /// At most sixteen fields as [`values`](Self::values) gives them; columns without a field are zero.
+    /// Arranges at most sixteen fields as [`values`](Self::values) does; other columns are zero.
     pub fn columns(&self, fields: &[Real], values: &mut [Real], work: &mut [Real]) {
         let [fields_at, values_at] = self.blocks();
         if fields.len() == self.size() {
@@ -43,12 +45,12 @@ impl Lines {
         }
     }
 
-    /// Working space for either.
+    /// Length of the working space of either transform.
     pub fn transform_work(&self) -> usize {
         self.fft.work()
     }
 
-    /// Blocks of a field per row, and of a panel of values.
+    /// Block strides of a field per row, and of a panel of values.
     fn blocks(&self) -> [Blocks; 2] {
         [Blocks { row: self.nodes, block: WIDTH }, Blocks { row: WIDTH, block: WIDTH * WIDTH }]
     }

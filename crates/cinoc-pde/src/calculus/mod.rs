@@ -1,4 +1,4 @@
-//! The operations that solvers are made of.
+//! Operations of the solvers.
 
 mod diffuse;
 mod displacement;
@@ -22,7 +22,7 @@ pub use displacement::Displacement;
 pub use fourier::Fourier;
 pub use lines::Lines;
 pub use moments::Moments;
-pub use packed::{Layout, MOST_TERMS, OddSymbol, add, coefficients, combine, rows_are_modes, scale};
+pub use packed::{Layout, MAX_TERMS, OddSymbol, add, coefficients, combine, rows_are_modes, scale};
 pub use peaceman_rachford::PeacemanRachford;
 pub use plane::Plane;
 pub use real_fft::RealFft;

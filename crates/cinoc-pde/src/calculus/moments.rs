@@ -6,10 +6,12 @@ use cinoc_tape::kernel::math::sum_lanes;
 use cinoc_tape::kernel::vectorise;
 use cinoc_tape::{Cotangents, Inputs, Op, Shape};
 
-/// `[m, μx, μy, s]` of a density on a plane: mass `m = Σρ`, centroid `μ = Σρx/m`, spread `s = √(Σρ|x−μ|²/m)`, plain sums over nodes.
+/// Moments `[m, μx, μy, s]` of a density on a plane: mass `m = Σρ`, centroid `μ = Σρx/m`, spread `s = √(Σρ|x−μ|²/m)`,
+/// sums over nodes.
 ///
-/// Input `[batch, Nx, Ny]`, output `[batch, 4]`. All follow from the sums along each axis: one pass over the plane. Where there is no
-/// mass, centroid and spread are zero and constant.
+/// Input `[batch, Nx, Ny]`, output `[batch, 4]`. All derive from the sums along each axis, one pass over the plane.
+/// Without mass, centroid and spread are zero and constant.
+#[derive(Debug)]
 pub struct Moments {
     x: Vec<f64>,
     y: Vec<f64>,
@@ -19,6 +21,8 @@ impl Moments {
     /// Numbers per instance.
     pub const COUNT: usize = 4;
 
+    /// Creates the operation.
+    ///
     /// # Panics
     /// On a grid that is not two-dimensional.
     pub fn new(grid: &Grid) -> Self {
@@ -26,12 +30,12 @@ impl Moments {
         Self { x: grid.positions(0), y: grid.positions(1) }
     }
 
-    /// The moments of one density, as numbers.
+    /// Returns the moments of one density.
     pub fn measure(&self, density: &[Real]) -> [f64; 4] {
         self.of(density, &mut vec![0.0; self.x.len()], &mut vec![0.0; self.y.len()])
     }
 
-    /// The moments of one density; `along_x` and `along_y` are room for the sums along each axis.
+    /// Returns the moments of one density; `along_x` and `along_y` receive the sums along each axis.
     #[inline(always)]
     fn of(&self, density: &[Real], along_x: &mut [Real], along_y: &mut [Real]) -> [f64; 4] {
         let ny = self.y.len();

@@ -1,50 +1,50 @@
-//! Spectra of real fields in exactly as many numbers as the fields have, in panels.
+//! Packed spectra of real fields, of the same length as the fields, in panels.
 
 use crate::Real;
 use cinoc_tape::kernel::fft::{ROW, WIDTH};
-use cinoc_tape::kernel::{crew, vectorise};
+use cinoc_tape::kernel::{parallel, vectorise};
 
-/// A packing: which number of a *state* is which part of which mode, and the way between fields and states.
+/// Packing of a spectrum: the mode of each number of a *state*, and the transforms between fields and states.
 ///
 /// Operators that are diagonal in Fourier space are products of the state with one coefficient per number.
 ///
-/// Derivatives are simple too if a cotangent in Fourier space is kept as the *spectrum of the cotangent of the field*. The transform
-/// and its inverse are then each other's adjoints without any weights, a real symbol is its own adjoint, an imaginary one turns its sign.
+/// A cotangent in Fourier space is the *spectrum of the cotangent of the field*. The transform and its inverse are then
+/// adjoint without weights, a real symbol is its own adjoint, an imaginary one changes sign.
 pub trait Layout: Send + Sync {
-    /// Numbers in a state.
+    /// Length of a state.
     fn size(&self) -> usize;
 
-    /// Fields that share a state.
+    /// Number of fields per state.
     fn group(&self) -> usize;
 
-    /// Mode numbers along each axis for each number of the state.
+    /// Mode numbers along each axis, for each number of the state.
     fn modes(&self) -> Vec<Vec<i64>>;
 
-    /// Working space for [`load`](Self::load) and [`unload`](Self::unload).
+    /// Length of the working space of [`load`](Self::load) and [`unload`](Self::unload).
     fn work(&self) -> usize;
 
-    /// The spectra of at most [`group`](Self::group) fields, one after the other in `fields`.
+    /// Computes the spectra of at most [`group`](Self::group) fields, contiguous in `fields`.
     fn load(&self, fields: &[Real], state: &mut [Real], work: &mut [Real]);
 
-    /// The fields of a state, which is used up.
+    /// Computes the fields of a state, which is overwritten.
     fn unload(&self, state: &mut [Real], fields: &mut [Real], work: &mut [Real]);
 }
 
-/// An odd derivative or the like, `i·σ(k)`, on a state: one number per complex number. Zero where a mode is real.
+/// Imaginary symbol `i·σ(k)` on a state, such as an odd derivative: one number per complex number, zero for real modes.
 #[derive(Clone, Debug)]
 pub struct OddSymbol(Vec<[Real; WIDTH]>);
 
 impl OddSymbol {
-    /// From the mode numbers of each number of the state. `sigma` must vanish at real modes: zero and Nyquist.
+    /// Creates the symbol from a function of the mode numbers, which must vanish at real modes (zero and Nyquist).
     pub fn new(layout: &dyn Layout, sigma: impl Fn(&[i64]) -> f64) -> Self {
         let modes = layout.modes();
         let row = |modes: &[Vec<i64>]| std::array::from_fn(|i| sigma(&modes[i]) as Real);
         Self(modes.chunks_exact(ROW).map(row).collect())
     }
 
-    /// `y = sign·i·σ·x`; the adjoint has the sign −1. With `add`, adds to `y`.
+    /// Computes `y = sign·i·σ·x`; the adjoint has the sign −1. With `add`, adds to `y`.
     pub fn apply(&self, sign: Real, x: &[Real], y: &mut [Real], add: bool) {
-        crew::rows(y, ROW, ROW, |first, y| {
+        parallel::rows(y, ROW, ROW, |first, y| {
             let (x, y) = (&x.as_chunks::<ROW>().0[first..], y.as_chunks_mut::<ROW>().0);
             vectorise(
                 #[inline(always)]
@@ -61,7 +61,7 @@ impl OddSymbol {
         });
     }
 
-    /// `y = z + i·σ·x`
+    /// Computes `y = z + i·σ·x`.
     pub fn apply_plus(&self, x: &[Real], z: &[Real], y: &mut [Real]) {
         let (x, z, y) = (x.as_chunks::<ROW>().0, z.as_chunks::<ROW>().0, y.as_chunks_mut::<ROW>().0);
         vectorise(
@@ -77,7 +77,7 @@ impl OddSymbol {
         );
     }
 
-    /// `x = sign·i·σ·x`
+    /// Computes `x = sign·i·σ·x`.
     pub fn apply_in_place(&self, sign: Real, x: &mut [Real]) {
         vectorise(
             #[inline(always)]
@@ -92,14 +92,14 @@ impl OddSymbol {
     }
 }
 
-/// One coefficient per number of a state, from a function of the mode numbers.
+/// Evaluates a function of the mode numbers for each number of a state.
 pub fn coefficients(layout: &dyn Layout, sigma: impl Fn(&[i64]) -> f64) -> Vec<Real> {
     layout.modes().iter().map(|j| sigma(j) as Real).collect()
 }
 
-/// `x = coefficient·x`, number by number.
+/// Computes `x = coefficient·x`, element by element.
 pub fn scale(coefficients: &[Real], x: &mut [Real]) {
-    crew::rows(x, 1, 1, |first, x| {
+    parallel::rows(x, 1, 1, |first, x| {
         vectorise(
             #[inline(always)]
             || x.iter_mut().zip(&coefficients[first..]).for_each(|(x, c)| *x *= c),
@@ -107,9 +107,9 @@ pub fn scale(coefficients: &[Real], x: &mut [Real]) {
     });
 }
 
-/// `x += y`
+/// Computes `x += y`.
 pub fn add(x: &mut [Real], y: &[Real]) {
-    crew::rows(x, 1, 1, |first, x| {
+    parallel::rows(x, 1, 1, |first, x| {
         vectorise(
             #[inline(always)]
             || x.iter_mut().zip(&y[first..]).for_each(|(x, y)| *x += y),
@@ -117,21 +117,21 @@ pub fn add(x: &mut [Real], y: &[Real]) {
     });
 }
 
-/// The most terms that [`combine`] takes.
-pub const MOST_TERMS: usize = 5;
+/// Maximum number of terms of [`combine`].
+pub const MAX_TERMS: usize = 5;
 
-/// Whether all numbers of a row of [`WIDTH`] belong to the same mode: then one coefficient per row does, and there is less to read.
+/// Returns true if all numbers of a row of [`WIDTH`] belong to one mode, so that one coefficient per row suffices.
 pub fn rows_are_modes(layout: &dyn Layout) -> bool {
     layout.modes().chunks(WIDTH).all(|row| row.iter().all(|mode| *mode == row[0]))
 }
 
-/// `y = Σ coefficient·x` over the terms, number by number; coefficients one per number or, for all terms, one per row. Numbers below 1e-30
-/// become zero: modes that die out would otherwise end as denormal numbers, which are slow.
+/// Computes `y = Σ coefficient·x` over the terms; coefficients are one per number or, for all terms, one per row.
+/// Numbers below 1e-30 become zero: decaying modes would otherwise become subnormal, which is slow.
 ///
 /// # Panics
-/// Without terms, or with more than [`MOST_TERMS`].
+/// With no terms, or more than [`MAX_TERMS`].
 pub fn combine<'a>(terms: impl Iterator<Item = (&'a [Real], &'a [Real])>, y: &mut [Real]) {
-    let (mut all, mut count) = ([(&[][..], &[][..]); MOST_TERMS], 0);
+    let (mut all, mut count) = ([(&[][..], &[][..]); MAX_TERMS], 0);
     for term in terms {
         all[count] = term;
         count += 1;
@@ -142,13 +142,13 @@ pub fn combine<'a>(terms: impl Iterator<Item = (&'a [Real], &'a [Real])>, y: &mu
         [a, b, c] => combine_all([a, b, c], y),
         [a, b, c, d] => combine_all([a, b, c, d], y),
         [a, b, c, d, e] => combine_all([a, b, c, d, e], y),
-        _ => panic!("one to {MOST_TERMS} terms, not {count}"),
+        _ => panic!("one to {MAX_TERMS} terms, not {count}"),
     }
 }
 
 fn combine_all<const N: usize>(terms: [(&[Real], &[Real]); N], y: &mut [Real]) {
     let compact = terms[0].0.len() * WIDTH == y.len();
-    crew::rows(y, WIDTH, N * WIDTH, |first, y| {
+    parallel::rows(y, WIDTH, N * WIDTH, |first, y| {
         let rows = y.len() / WIDTH;
         let states: [&[[Real; WIDTH]]; N] = std::array::from_fn(|n| &terms[n].1.as_chunks().0[first..][..rows]);
         let y = &mut y.as_chunks_mut::<WIDTH>().0[..rows];

@@ -1,39 +1,42 @@
-//! One time step of diffusion with a source on a rectangle with walls at zero.
+//! Time step of diffusion with a source on a rectangle with zero walls.
 
 use super::Tridiagonal;
 use crate::{Grid, Real};
 use cinoc_tape::kernel::chunk::LANES;
-use cinoc_tape::kernel::{crew, vectorise};
+use cinoc_tape::kernel::{parallel, vectorise};
 use cinoc_tape::{Cotangents, Inputs, Op, Shape};
 
-/// Nodes of a row that are moved to their columns before the next row has its turn: as many as stay in the cache, where rows a power of two
-/// apart compete for the same few places.
+/// Nodes of a row transposed before the next row: a tile that stays in the cache, where rows at a power-of-two stride
+/// share few sets.
 const TILE: usize = 64;
 
-/// Columns of a large field that are swept together: few enough panels for the cache, wide enough for its pages.
+/// Columns of a large field swept together: narrow enough for the cache, wide enough for its pages.
 const PANEL: usize = 256;
 
-/// Half a step implicit in x, half a step implicit in y, each with half the source:
+/// Peaceman–Rachford step: half a step implicit in x, half a step implicit in y, each with half the source:
 ///
 /// `(1 − ½δx) w = (1 + ½δy) z + ½dt·f`, `(1 − ½δy) z' = (1 + ½δx) w + ½dt·f`, `δx z = (ν·dt/dx²)(zᵢ₋₁ − 2zᵢ + zᵢ₊₁)`.
 ///
-/// Inputs: `z`, `f`, both `[batch, Nx, Ny]`. Wall values of either are not read; those of the result are 0.
+/// Inputs: `z`, `f`, both `[batch, Nx, Ny]`. Their wall values are not read; those of the result are 0.
 ///
-/// On a rectangle δx and δy commute, and the two halves are together `z' = z + (1 − ½δy)⁻¹(1 − ½δx)⁻¹((δx + δy) z + dt·f)`. This is what is
-/// computed: one stencil instead of two, in `f32` the rounding of the coefficients only touches the increment, and as all matrices
-/// are symmetric the adjoint is the same solve followed by the same stencil.
+/// On a rectangle δx and δy commute, and the step equals `z' = z + (1 − ½δy)⁻¹(1 − ½δx)⁻¹((δx + δy) z + dt·f)`, which
+/// is computed: one stencil instead of two; in `f32` rounding of the coefficients affects the increment only; and as
+/// all matrices are symmetric, the adjoint is the same solve followed by the same stencil.
+#[derive(Debug)]
 pub struct PeacemanRachford {
     nodes: [usize; 2],
     along: [Tridiagonal; 2],
     rates: [Real; 2],
     dt: Real,
-    /// 1 on the inner nodes, 0 on the walls: multiplying by it makes one long loop of a loop over rows.
+    /// Mask of the inner nodes, which turns a loop over rows into one long loop.
     inner: Vec<Real>,
 }
 
 impl PeacemanRachford {
+    /// Creates the step with diffusivity `nu` and time step `dt`.
+    ///
     /// # Panics
-    /// On a periodic grid, one that is not two-dimensional, or with fewer than four nodes along an axis.
+    /// On a grid that is periodic or not two-dimensional, or with fewer than four nodes along an axis.
     pub fn new(grid: &Grid, nu: f64, dt: f64) -> Self {
         grid.assert_dimensions("the scheme of alternating directions", &[2]);
         grid.assert_ends("the scheme of alternating directions", false);
@@ -46,9 +49,9 @@ impl PeacemanRachford {
         Self { nodes, along, rates: rates.map(|r| r as Real), dt: dt as Real, inner: inner.collect() }
     }
 
-    /// A copy with zeros on the walls.
+    /// Copies with zeros on the walls.
     fn inside(&self, from: &[Real], to: &mut [Real]) {
-        crew::rows(to, 1, 1, |first, to| {
+        parallel::rows(to, 1, 1, |first, to| {
             let (from, inner) = (&from[first..], &self.inner[first..]);
             vectorise(
                 #[inline(always)]
@@ -57,12 +60,13 @@ impl PeacemanRachford {
         });
     }
 
-    /// `combine(out, beside, inner, (δx + δy) z)` at each node of all but the first and the last row; `z` is zero on the walls.
+    /// Calls `combine(out, beside, inner, (δx + δy) z)` at each node of all but the first and the last row; `z` is zero
+    /// on the walls.
     fn stencil(&self, z: &[Real], beside: &[Real], out: &mut [Real], combine: impl Fn(&mut Real, Real, Real, Real) + Sync) {
         let ny = self.nodes[1];
         let [rx, ry] = self.rates;
         let inner_rows = ny..z.len() - ny;
-        crew::rows(&mut out[inner_rows], 1, 2, |first, out| {
+        parallel::rows(&mut out[inner_rows], 1, 2, |first, out| {
             let (count, k) = (out.len(), first + ny);
             let (before, here, after) = (&z[k - ny..][..count], &z[k..][..count], &z[k + ny..][..count]);
             let (left, right) = (&z[k - 1..][..count], &z[k + 1..][..count]);
@@ -80,12 +84,13 @@ impl PeacemanRachford {
         });
     }
 
-    /// `(1 − ½δx)⁻¹` in place: each row is a step of the sweep, all its nodes at once, or as many as make a panel.
+    /// Applies `(1 − ½δx)⁻¹` in place: each row is a step of the sweep, for all of its nodes or those of a panel at
+    /// once.
     fn solve_x(&self, field: &mut [Real]) {
         let [nx, ny] = self.nodes;
         let inner_rows = &mut field[ny..(nx - 1) * ny];
-        let width = if inner_rows.len() < 4 * crew::GRAIN { ny } else { PANEL };
-        crew::share(crew::panels(inner_rows, ny, width), |_, mut panel| {
+        let width = if inner_rows.len() < 4 * parallel::GRAIN { ny } else { PANEL };
+        parallel::for_each_part(parallel::panels(inner_rows, ny, width), |_, mut panel| {
             vectorise(
                 #[inline(always)]
                 || self.along[0].solve_panel(&mut panel),
@@ -93,12 +98,12 @@ impl PeacemanRachford {
         });
     }
 
-    /// `(1 − ½δy)⁻¹` in place: [`LANES`] rows side by side make the columns of the same sweep. Then adds `more`.
+    /// Applies `(1 − ½δy)⁻¹` in place, with [`LANES`] rows as the columns of the same sweep, then adds `more`.
     fn solve_y(&self, field: &mut [Real], more: Option<&[Real]>) {
         let [nx, ny] = self.nodes;
-        let size = crew::chunk((nx - 2).div_ceil(LANES), 4 * LANES * ny, 1) * LANES * ny;
-        crew::share(crew::chunks(&mut field[ny..(nx - 1) * ny], size), |i, rows| {
-            crew::room((ny - 2) * LANES, |columns| {
+        let size = parallel::chunk_size((nx - 2).div_ceil(LANES), 4 * LANES * ny, 1) * LANES * ny;
+        parallel::for_each_part(parallel::chunks(&mut field[ny..(nx - 1) * ny], size), |i, rows| {
+            parallel::with_scratch((ny - 2) * LANES, |columns| {
                 vectorise(
                     #[inline(always)]
                     || {
@@ -121,7 +126,7 @@ impl PeacemanRachford {
     }
 }
 
-/// Calls `f` with each inner node of up to [`LANES`] rows and its place in the columns, tile by tile.
+/// Calls `f` with each inner node of up to [`LANES`] rows and its index in the columns, tile by tile.
 #[inline(always)]
 fn transpose(rows: &mut [Real], ny: usize, columns: &mut [[Real; LANES]], f: impl Fn(&mut Real, &mut Real)) {
     for (tile, columns) in columns.chunks_mut(TILE).enumerate() {
@@ -171,7 +176,7 @@ impl Op for PeacemanRachford {
                 self.stencil(w, y_bar, z_bar, |z_bar, y_bar, inner, spread| *z_bar += inner * (y_bar + spread));
             }
             if let Some(f_bar) = bars.get(1) {
-                crew::rows(&mut f_bar[b * n..][..n], 1, 1, |first, f_bar| {
+                parallel::rows(&mut f_bar[b * n..][..n], 1, 1, |first, f_bar| {
                     vectorise(
                         #[inline(always)]
                         || f_bar.iter_mut().zip(&w[first..]).for_each(|(f_bar, w)| *f_bar += self.dt * w),

@@ -1,32 +1,33 @@
-//! Spectra of fields on a torus.
+//! Packed spectra of two-dimensional periodic fields.
 
 use super::{Layout, RealFft};
 use crate::Real;
-use cinoc_tape::kernel::crew;
 use cinoc_tape::kernel::fft::{Direction, Fft, ROW, WIDTH};
+use cinoc_tape::kernel::parallel;
 use cinoc_tape::kernel::transpose::{Blocks, transpose, transpose_to_rows};
 
-/// The spectrum of one real field on a torus of nx × ny nodes, in nx·ny numbers.
+/// Layout of the spectrum of one real field on a torus of nx × ny nodes, in nx·ny numbers.
 ///
-/// First along x: panels of sixteen columns y, real transforms ([`RealFft`]) down x. Then rows and columns are exchanged: panels of
-/// sixteen modes kx, complex transforms down y. What comes out is panels `kx/16` of rows ky.
+/// First along x: panels of sixteen columns y, real transforms ([`RealFft`]) down x. Then a transposition: panels of
+/// sixteen modes kx, complex transforms down y. The result is panels `kx/16` of rows ky.
 ///
-/// The column kx = 0 needs care: behind the first transform it is the mode 0 plus i times the Nyquist mode nx/2, both real. Its spectrum is a
-/// mixture of theirs, which is taken apart: rows 0 < ky < ny/2 of that column hold the mode (0, ky), rows ny − ky the mode (nx/2, ky), and
-/// rows 0 and ny/2 hold the four modes that are real.
+/// The column kx = 0 is special: after the first transform it is the mode 0 plus i times the Nyquist mode nx/2, both
+/// real. Their spectra are separated: rows 0 < ky < ny/2 of that column hold the mode (0, ky), rows ny − ky the mode
+/// (nx/2, ky), rows 0 and ny/2 the four real modes.
 ///
-/// Values may be wanted on a grid with half as many nodes again along each axis (3/2 rule); the Nyquist modes are then left out both ways.
+/// Values may be on a grid with 3/2 of the nodes along each axis; the Nyquist modes are then dropped in both
+/// directions.
 #[derive(Clone, Debug)]
 pub struct Plane {
     nodes: [usize; 2],
     points: [usize; 2],
     along_x: RealFft,
-    /// From ky to y, and from y to ky.
+    /// Transforms from ky to y, and from y to ky.
     along_y: [Fft; 2],
 }
 
 impl Plane {
-    /// Values at the nodes.
+    /// Creates the layout with values at the nodes.
     ///
     /// # Panics
     /// Unless 32 divides the number of nodes along x, and 16 that along y.
@@ -35,7 +36,7 @@ impl Plane {
         Self { nodes, points: nodes, along_x: RealFft::new(nodes[0]), along_y: [Fft::new(nodes[1]), Fft::new(nodes[1])] }
     }
 
-    /// Values on the finer grid.
+    /// Creates the layout with values on the finer grid.
     ///
     /// # Panics
     /// Unless 32 divides the number of nodes along each axis.
@@ -46,10 +47,11 @@ impl Plane {
         Self { nodes, points, along_x, along_y: [Fft::padded(nodes[1]), Fft::cut(nodes[1])] }
     }
 
-    /// Whether a grid is of such a kind: two axes, with numbers of nodes that 32 divides.
+    /// Returns true if the layout supports a grid: two axes, with numbers of nodes divisible by 32.
     ///
-    /// The transforms themselves take any length. It is the panels that do not: sixteen of the nx/2 modes along x make one, so 32 must divide nx;
-    /// and so do sixteen of the 3·ny/2 columns of the finer grid, so 32 must divide ny. So 64 and 96 fit, 48 and 80 do not.
+    /// Transforms take any length, but panels do not: sixteen of the nx/2 modes along x make one, so 32 must divide nx;
+    /// sixteen of the 3·ny/2 columns of the finer grid make one, so 32 must divide ny. 64 and 96 nodes are supported,
+    /// 48 and 80 are not.
     pub fn fits(nodes: &[usize]) -> bool {
         nodes.len() == 2 && nodes.iter().all(|&n| n > 0 && n.is_multiple_of(2 * WIDTH))
     }
@@ -68,43 +70,43 @@ impl Plane {
         self.points[0] * self.points[1]
     }
 
-    /// Working space of [`values`](Self::values) and [`spectrum`](Self::spectrum).
+    /// Length of the working space of [`values`](Self::values) and [`spectrum`](Self::spectrum).
     pub fn transform_work(&self) -> usize {
         self.nodes[0] * self.points[1]
     }
 
-    /// Working space for a panel of sixteen modes, or of sixteen columns.
+    /// Length of the working space of a panel of sixteen modes or columns.
     fn panel_work(&self) -> usize {
         let fft = self.along_y.iter().map(Fft::work).max().unwrap_or(0);
         self.points[1] * ROW + fft.max(self.along_x.work())
     }
 
-    /// How many panels of modes, and of columns, are a chunk.
+    /// Numbers of panels of modes and of columns per chunk.
     fn chunks(&self) -> [usize; 2] {
-        // Every number takes part in a few passes.
-        let chunk = |panels: usize, numbers: usize| crew::chunk(panels, 4 * numbers, 1);
+        // A few passes per number.
+        let chunk = |panels: usize, numbers: usize| parallel::chunk_size(panels, 4 * numbers, 1);
         [chunk(self.nodes[0] / ROW, self.points[1] * ROW), chunk(self.points[1] / WIDTH, self.points[0] * WIDTH)]
     }
 
-    /// Numbers in a panel of kx by ky, of kx by y, and of x by y.
+    /// Lengths of a panel of kx by ky, of kx by y, and of x by y.
     fn panels(&self) -> [usize; 3] {
         [self.nodes[1] * ROW, self.nodes[0] * WIDTH, self.points[0] * WIDTH]
     }
 
-    /// Rows of a panel of modes by y, and of a panel of columns y by modes.
+    /// Block strides of a panel of modes by y, and of a panel of columns y by modes.
     fn blocks(&self) -> [Blocks; 2] {
         [Blocks { row: ROW, block: WIDTH * ROW }, Blocks { row: ROW, block: self.panels()[1] }]
     }
 
-    /// Values in panels of sixteen columns y, rows x. The state is used up.
+    /// Computes values in panels of sixteen columns y, rows x. The state is overwritten.
     pub fn values(&self, state: &mut [Real], values: &mut [Real], middle: &mut [Real]) {
         let ([modes, half, full], [tall, _], [some, columns]) = (self.panels(), self.blocks(), self.chunks());
         let (state, values) = (&mut state[..self.size()], &mut values[..self.values_size()]);
         let middle = &mut middle[..self.transform_work()];
         self.weave(&mut state[..modes]);
-        let panels = crew::panels(middle, half, some * WIDTH * ROW);
-        crew::share((crew::chunks(state, some * modes), panels), |_, (state, mut middle)| {
-            crew::room(self.panel_work(), |work| {
+        let panels = parallel::panels(middle, half, some * WIDTH * ROW);
+        parallel::for_each_part((parallel::chunks(state, some * modes), panels), |_, (state, mut middle)| {
+            parallel::with_scratch(self.panel_work(), |work| {
                 let (panel, work) = work.split_at_mut(self.points[1] * ROW);
                 for (p, state) in state.chunks_exact_mut(modes).enumerate() {
                     if self.padding() {
@@ -118,8 +120,8 @@ impl Plane {
             });
         });
         let scale = (1.0 / self.size() as f64) as Real;
-        crew::share(crew::chunks(values, columns * full), |i, values| {
-            crew::room(self.panel_work(), |work| {
+        parallel::for_each_part(parallel::chunks(values, columns * full), |i, values| {
+            parallel::with_scratch(self.panel_work(), |work| {
                 let middle = middle[i * columns * half..].chunks_exact(half);
                 middle
                     .zip(values.chunks_exact_mut(full))
@@ -128,13 +130,13 @@ impl Plane {
         });
     }
 
-    /// The spectrum of values in such panels.
+    /// Computes the spectrum of values in such panels.
     pub fn spectrum(&self, values: &[Real], state: &mut [Real], middle: &mut [Real]) {
         let ([modes, half, full], [tall, wide], [some, columns]) = (self.panels(), self.blocks(), self.chunks());
         let (state, middle) = (&mut state[..self.size()], &mut middle[..self.transform_work()]);
         let scale = (self.size() as f64 / self.values_size() as f64) as Real;
-        crew::share(crew::chunks(middle, columns * half), |i, middle| {
-            crew::room(self.panel_work(), |work| {
+        parallel::for_each_part(parallel::chunks(middle, columns * half), |i, middle| {
+            parallel::with_scratch(self.panel_work(), |work| {
                 let values = values[i * columns * full..].chunks_exact(full);
                 middle
                     .chunks_exact_mut(half)
@@ -142,8 +144,8 @@ impl Plane {
                     .for_each(|(middle, values)| self.along_x.forward(values, middle, scale, work));
             });
         });
-        crew::share(crew::chunks(state, some * modes), |i, state| {
-            crew::room(self.panel_work(), |work| {
+        parallel::for_each_part(parallel::chunks(state, some * modes), |i, state| {
+            parallel::with_scratch(self.panel_work(), |work| {
                 let (panel, work) = work.split_at_mut(self.points[1] * ROW);
                 for (p, state) in state.chunks_exact_mut(modes).enumerate() {
                     let first = (i * some + p) * WIDTH * ROW;
@@ -160,7 +162,7 @@ impl Plane {
         self.unweave(&mut state[..modes]);
     }
 
-    /// Puts the modes (0, ky) and (nx/2, ky) together, as the transform wants them: P = Z₀ + i·Z₁, and its other half by symmetry.
+    /// Combines the modes (0, ky) and (nx/2, ky) for the transform: P = Z₀ + i·Z₁, and its other half by symmetry.
     fn weave(&self, panel: &mut [Real]) {
         for ky in 1..self.nodes[1] / 2 {
             let (a, b) = (ky * ROW, (self.nodes[1] - ky) * ROW);
@@ -170,7 +172,7 @@ impl Plane {
         }
     }
 
-    /// Takes them apart: Z₀ = (P(ky) + P*(−ky))/2, Z₁ = (P(ky) − P*(−ky))/2i.
+    /// Separates them: Z₀ = (P(ky) + P*(−ky))/2, Z₁ = (P(ky) − P*(−ky))/2i.
     fn unweave(&self, panel: &mut [Real]) {
         for ky in 1..self.nodes[1] / 2 {
             let (a, b) = (ky * ROW, (self.nodes[1] - ky) * ROW);
@@ -213,7 +215,7 @@ impl Layout for Plane {
         assert!(!self.padding(), "fields have values at the nodes");
         let (values, work) = work.split_at_mut(self.size());
         let [nx, ny] = self.nodes;
-        crew::rows(values, nx * WIDTH, nx * WIDTH, |first, panels| {
+        parallel::rows(values, nx * WIDTH, nx * WIDTH, |first, panels| {
             for (p, panel) in panels.chunks_exact_mut(nx * WIDTH).enumerate() {
                 let y = (first + p) * WIDTH;
                 for (to, from) in panel.as_chunks_mut::<WIDTH>().0.iter_mut().zip(field.chunks_exact(ny)) {
@@ -229,8 +231,8 @@ impl Layout for Plane {
         let (values, work) = work.split_at_mut(self.size());
         self.values(state, values, work);
         let [nx, ny] = self.nodes;
-        let size = crew::chunk(nx, ny, 1);
-        crew::share(crew::chunks(field, size * ny), |i, rows| {
+        let size = parallel::chunk_size(nx, ny, 1);
+        parallel::for_each_part(parallel::chunks(field, size * ny), |i, rows| {
             for (p, panel) in values.chunks_exact(nx * WIDTH).enumerate() {
                 let panel = &panel.as_chunks::<WIDTH>().0[i * size..];
                 for (from, to) in panel.iter().zip(rows.chunks_exact_mut(ny)) {

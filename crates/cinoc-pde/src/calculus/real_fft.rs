@@ -1,20 +1,20 @@
-//! Fourier transforms of real columns, sixteen side by side.
+//! Fourier transforms of real columns, sixteen at a time.
 
 use crate::Real;
 use cinoc_tape::kernel::fft::{Direction, Fft, WIDTH};
 use cinoc_tape::kernel::vectorise;
 use std::f64::consts::TAU;
 
-/// The transform of real columns of even length n, by a complex transform of half the length.
+/// Transform of real columns of even length n, by a complex transform of half the length.
 ///
-/// In space a panel is n rows of [`WIDTH`] numbers. Read as complex rows these are n/2 rows whose real parts are the even rows and whose
-/// imaginary parts are the odd ones: just what the half-length transform wants, so nothing is moved.
-/// The spectrum is *packed*: complex rows k = 0..n/2, where row 0 holds the two modes that are real, k = 0 as its real part and
-/// k = n/2 (Nyquist) as its imaginary part.
+/// In space a panel is n rows of [`WIDTH`] numbers. Read as complex rows these are n/2 rows whose real parts are the
+/// even rows and whose imaginary parts are the odd ones: the input of the half-length transform, without any
+/// rearrangement. The spectrum is *packed*: complex rows k = 0..n/2, where row 0 holds the two modes that are real, k =
+/// 0 as its real part and k = n/2 (Nyquist) as its imaginary part.
 #[derive(Clone, Debug)]
 pub struct RealFft {
     length: usize,
-    /// Rows of the spectrum that are used; the others count as zero.
+    /// Rows of the spectrum in use; the others count as zero.
     rows: usize,
     half: Fft,
     /// e^(−2πik/n)
@@ -24,17 +24,19 @@ pub struct RealFft {
 const ZERO: [Real; WIDTH] = [0.0; WIDTH];
 
 impl RealFft {
+    /// Creates a transform of all modes.
+    ///
     /// # Panics
     /// For odd lengths.
     pub fn new(length: usize) -> Self {
         Self::low(length, length / 2)
     }
 
-    /// Only the modes below `rows`: a forward transform leaves the others out, an inverse one takes them as zero.
-    /// Unless `rows` is n/2, the Nyquist mode is among them.
+    /// Creates a transform of the modes below `rows`: a forward transform omits the others, an inverse one treats them
+    /// as zero. Unless `rows` is n/2, the Nyquist mode is among them.
     ///
     /// # Panics
-    /// For odd lengths and for more modes than there are.
+    /// For odd lengths, or more than n/2 rows.
     pub fn low(length: usize, rows: usize) -> Self {
         assert!(length > 0 && length.is_multiple_of(2), "a real transform needs an even number of points, not {length}");
         assert!(rows <= length / 2, "{rows} modes on {length} points");
@@ -45,7 +47,7 @@ impl RealFft {
         Self { length, rows, half: Fft::new(length / 2), turns: (0..=length / 4).map(turn).collect() }
     }
 
-    /// How many numbers of working space a transform needs.
+    /// Length of the working space of a transform.
     pub fn work(&self) -> usize {
         self.length * WIDTH + self.half.work()
     }
@@ -54,7 +56,7 @@ impl RealFft {
         self.rows == self.length / 2
     }
 
-    /// `Xₖ = scale·Σ xⱼ e^(−2πi jk/n)`: n rows of reals to packed rows.
+    /// Computes `Xₖ = scale·Σ xⱼ e^(−2πi jk/n)`: n rows of reals to packed rows.
     pub fn forward(&self, x: &[Real], y: &mut [Real], scale: Real, work: &mut [Real]) {
         let (c, work) = work.split_at_mut(self.length * WIDTH);
         self.half.run(Direction::Forward, x, c, work);
@@ -90,7 +92,7 @@ impl RealFft {
         );
     }
 
-    /// `xⱼ = scale·Σ Xₖ e^(+2πi jk/n)` over all n modes: packed rows to n rows of reals.
+    /// Computes `xⱼ = scale·Σ Xₖ e^(+2πi jk/n)` over all n modes: packed rows to n rows of reals.
     pub fn inverse(&self, y: &[Real], x: &mut [Real], scale: Real, work: &mut [Real]) {
         let (c, work) = work.split_at_mut(self.length * WIDTH);
         let (half, rows) = (self.length / 2, self.rows);
@@ -138,7 +140,7 @@ mod tests {
             let (mut y, mut back, mut work) = (vec![0.0; n * WIDTH], vec![0.0; n * WIDTH], vec![Real::NAN; fft.work()]);
             fft.forward(&x, &mut y, 1.0, &mut work);
             fft.inverse(&y, &mut back, 1.0 / n as Real, &mut work);
-            let limit = if cfg!(feature = "f64") { 1e-12 } else { 2e-5 };
+            let limit = if cfg!(double) { 1e-12 } else { 2e-5 };
             for column in 0..WIDTH {
                 for k in 0..=n / 2 {
                     let sum = |f: fn(f64) -> f64| -> f64 {

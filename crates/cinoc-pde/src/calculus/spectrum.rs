@@ -5,10 +5,12 @@ use super::transform::Factors;
 use crate::Real;
 use cinoc_tape::{Cotangents, Inputs, Op, Shape};
 
-/// Values on the grid to their spectrum.
+/// Transform from values on the grid to their spectrum.
+#[derive(Debug)]
 pub struct ToSpectrum(pub Transform);
 
-/// A spectrum to values on the grid.
+/// Transform from a spectrum to values on the grid.
+#[derive(Debug)]
 pub struct ToValues(pub Transform);
 
 impl Op for ToSpectrum {

@@ -3,9 +3,10 @@
 use crate::Real;
 use cinoc_tape::{Cotangents, Inputs, Op, Shape};
 
-/// Multiplies each mode of a spectrum by a real number, or by an imaginary one.
+/// Multiplication of each mode of a spectrum by a real or an imaginary number.
 ///
 /// Even derivatives and masks are real, odd derivatives imaginary. Input `[batch, modes..., 2]`.
+#[derive(Debug)]
 pub struct Symbol {
     /// One number per mode.
     values: Vec<Real>,
@@ -13,17 +14,17 @@ pub struct Symbol {
 }
 
 impl Symbol {
-    /// `σ(k)` for each mode.
+    /// Creates a real symbol from `σ(k)` of each mode.
     pub fn real(values: Vec<Real>) -> Self {
         Self { values, imaginary: false }
     }
 
-    /// `i·σ(k)` for each mode.
+    /// Creates an imaginary symbol from `σ(k)` of each mode.
     pub fn imaginary(values: Vec<Real>) -> Self {
         Self { values, imaginary: true }
     }
 
-    /// Adds (to zero, if `fresh`) the product; the adjoint of an imaginary symbol is its negative.
+    /// Adds the product (overwrites, if `fresh`); the adjoint of an imaginary symbol is its negative.
     fn apply(&self, x: &[Real], y: &mut [Real], fresh: bool, adjoint: bool) {
         let turn = if adjoint { -1.0 } else { 1.0 };
         let rows = 2 * self.values.len();

@@ -1,4 +1,4 @@
-//! One time step of diffusion with a source between two walls at zero.
+//! Time step of diffusion with a source between zero walls.
 
 use super::Tridiagonal;
 use crate::{Grid, Real};
@@ -7,9 +7,10 @@ use cinoc_tape::{Cotangents, Inputs, Op, Shape};
 
 /// `(1 − θr δ²) z' = (1 + (1−θ)r δ²) z + dt·f` on the inner nodes, `z' = 0` at the walls, `r = ν·dt/dx²`.
 ///
-/// θ = ½ is Crank–Nicolson, θ = 1 implicit Euler. Inputs: `z`, `f`, both `[batch, N]`. Wall values of either are not read.
-/// Computed as `z' = z + (1 − θr δ²)⁻¹(r δ² z + dt·f)`, the same for every θ: in `f32` the rounding of the coefficients then only
-/// touches the increment, not the field.
+/// θ = ½ is Crank–Nicolson, θ = 1 implicit Euler. Inputs: `z`, `f`, both `[batch, N]`. Their wall values are not read.
+/// Computed as `z' = z + (1 − θr δ²)⁻¹(r δ² z + dt·f)`, which is equal for every θ: in `f32` rounding of the
+/// coefficients then affects the increment only.
+#[derive(Debug)]
 pub struct ThetaStep {
     system: Tridiagonal,
     dt: Real,
@@ -18,8 +19,10 @@ pub struct ThetaStep {
 }
 
 impl ThetaStep {
+    /// Creates the step with diffusivity `nu` and time step `dt`.
+    ///
     /// # Panics
-    /// On a periodic grid, one that is not one-dimensional, or with fewer than four nodes.
+    /// On a grid that is periodic or not one-dimensional, or with fewer than four nodes.
     pub fn new(grid: &Grid, nu: f64, dt: f64, theta: f64) -> Self {
         grid.assert_dimensions("a step between two walls", &[1]);
         grid.assert_ends("a step between two walls", false);

@@ -1,15 +1,15 @@
-//! Real Fourier transforms of whole fields.
+//! Real Fourier transforms of fields.
 
 use super::RealFft;
 use crate::{Grid, Real};
 use cinoc_tape::Shape;
 use cinoc_tape::kernel::fft::{Direction, Fft, ROW, WIDTH};
 
-/// Between values at the points of a periodic grid and the spectrum of another with as many or fewer nodes.
+/// Transform between values on a periodic grid and the spectrum of an equal or coarser grid.
 ///
-/// The spectrum is that of NumPy's `rfft` and `rfft2` on the grid with `modes` nodes: `[batch, (nx,) ny/2+1, 2]`, not divided by the number of
-/// nodes. On a finer grid the values are those of the same trigonometric polynomial, without Nyquist modes, whose sign such a grid
-/// cannot tell.
+/// The spectrum is that of NumPy's `rfft` and `rfft2` on the grid with `modes` nodes: `[batch, (nx,) ny/2+1, 2]`, not
+/// divided by the number of nodes. On a finer grid the values are those of the same trigonometric polynomial without
+/// Nyquist modes, whose sign is undetermined there.
 #[derive(Clone, Debug)]
 pub struct Transform {
     modes: [usize; 2],
@@ -19,8 +19,8 @@ pub struct Transform {
     columns: Fft,
 }
 
-/// Factors for the modes on the edge of the half spectrum (ky = 0 and Nyquist), which stand for themselves alone, and for those
-/// inside, which stand for their conjugates too.
+/// Factors for the modes on the edge of the half spectrum (ky = 0 and Nyquist), which represent themselves, and for
+/// those inside, which also represent their conjugates.
 #[derive(Clone, Copy)]
 pub(super) struct Factors {
     pub edge: Real,
@@ -34,7 +34,7 @@ impl Factors {
 }
 
 impl Transform {
-    /// Values at the nodes of `grid`.
+    /// Creates a transform with values at the nodes of `grid`.
     ///
     /// # Panics
     /// On grids with walls, with other than one or two dimensions, and where an axis has an odd number of nodes.
@@ -42,10 +42,12 @@ impl Transform {
         Self::with_points(grid, 1, 1)
     }
 
-    /// Values on a grid with half as many nodes again along each axis: products of two fields are free of aliasing there (3/2 rule).
+    /// Creates a transform with values on a grid with 3/2 of the nodes along each axis, where products of two fields
+    /// are free of aliasing.
     ///
     /// # Panics
-    /// On grids with walls, with other than one or two dimensions, and where an axis has a number of nodes that 4 does not divide.
+    /// On grids with walls, with other than one or two dimensions, and where an axis has a number of nodes that 4 does
+    /// not divide.
     pub fn padded(grid: &Grid) -> Self {
         Self::with_points(grid, 3, 2)
     }
@@ -79,13 +81,13 @@ impl Transform {
         if self.dimensions == 1 { Shape::new(&[batch, my]) } else { Shape::new(&[batch, mx, my]) }
     }
 
-    /// Shape of their spectra.
+    /// Shape of the spectra of `batch` fields.
     pub(super) fn spectrum(&self, batch: usize) -> Shape {
         let (nx, half) = (self.modes[0], self.half() + 1);
         if self.dimensions == 1 { Shape::new(&[batch, half, 2]) } else { Shape::new(&[batch, nx, half, 2]) }
     }
 
-    /// Row of the long column that holds row `k` of the short one; `None` for a Nyquist mode that is left out.
+    /// Row of the long column that holds row `k` of the short one; `None` for a dropped Nyquist mode.
     fn long_row(&self, k: usize) -> Option<usize> {
         let [n, m] = [self.modes[0], self.points[0]];
         match (self.padding() && n > 1, 2 * k) {
@@ -100,7 +102,7 @@ impl Transform {
         batch * self.points[0] * (self.half() + 1) * 2 + 2 * self.panel() + self.rows.work().max(self.columns.work())
     }
 
-    /// Numbers in the largest panel.
+    /// Length of the largest panel.
     fn panel(&self) -> usize {
         (self.points[0] * ROW).max(self.points[1] * WIDTH)
     }
@@ -113,7 +115,7 @@ impl Transform {
         [middle, a, b, work]
     }
 
-    /// Adds (to zero, if `fresh`) `factor·Σ values·e^(−ikx)`.
+    /// Adds (overwrites, if `fresh`) `factor·Σ values·e^(−ikx)`.
     pub(super) fn analyse(&self, values: &[Real], spectrum: &mut [Real], factors: Factors, fresh: bool, scratch: &mut [Real]) {
         let ([nx, _], [mx, my], half) = (self.modes, self.points, self.half());
         let batch = spectrum.len() / (nx * (half + 1) * 2);
@@ -160,7 +162,8 @@ impl Transform {
         }
     }
 
-    /// Adds (to zero, if `fresh`) the real part of `Σ factor·spectrum·e^(+ikx)`, where a mode inside the half spectrum counts twice.
+    /// Adds (overwrites, if `fresh`) the real part of `Σ factor·spectrum·e^(+ikx)`, where a mode inside the half
+    /// spectrum counts twice.
     pub(super) fn synthesise(&self, spectrum: &[Real], values: &mut [Real], factors: Factors, fresh: bool, scratch: &mut [Real]) {
         let ([nx, _], [mx, my], half) = (self.modes, self.points, self.half());
         let batch = spectrum.len() / (nx * (half + 1) * 2);
@@ -204,7 +207,7 @@ impl Transform {
         }
     }
 
-    /// Points per node of the grid whose spectrum it is.
+    /// Points per node of the grid of the spectrum.
     pub(super) fn refinement(&self) -> f64 {
         (self.points[0] * self.points[1]) as f64 / self.nodes()
     }

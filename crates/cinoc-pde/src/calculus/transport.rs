@@ -1,4 +1,4 @@
-//! A density carried by a flow.
+//! Advection of a density.
 
 use super::frame::Frame;
 use crate::{Grid, Real};
@@ -6,44 +6,49 @@ use cinoc_tape::kernel::chunk::{LANES, load, store};
 use cinoc_tape::kernel::vectorise;
 use cinoc_tape::{Cotangents, Inputs, Op, Shape};
 
-/// How a density is carried.
+/// Advection scheme.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum TransportScheme {
-    /// Forwards: each node's mass moves by its displacement and is shared bilinearly among the nodes around the place it reaches; a wall
-    /// keeps what would leave. `ρ_t + ∇·(ρq) = 0`: mass is kept to round-off.
+    /// Forward: the mass of each node moves by its displacement and is distributed bilinearly to the surrounding nodes;
+    /// walls are impermeable. `ρ_t + ∇·(ρq) = 0`: conserves mass to round-off.
     Conservative,
-    /// Backwards: each node takes the density, bilinearly interpolated, that was where its displacement comes from, held inside the domain.
-    /// `ρ_t + q·∇ρ = 0`: values are kept, mass is not where the flow converges or diverges.
+    /// Backward (semi-Lagrangian): each node takes the density, bilinearly interpolated, at the departure point,
+    /// clamped to the domain. `ρ_t + q·∇ρ = 0`: preserves values; mass is not conserved if the flow converges or
+    /// diverges.
     Backward,
 }
 
-/// One step of transport. Inputs: density `[batch, Nx, Ny]`, displacement in cells `[batch, 2, Nx, Ny]`, each component at most one cell.
+/// One step of transport. Inputs: density `[batch, Nx, Ny]`, displacement in cells `[batch, 2, Nx, Ny]`, each component
+/// at most one cell.
 ///
-/// With displacements below one cell a node only deals with its eight neighbours, so both schemes are sums over nine shifted planes.
-/// With weights `w₋, w₀, w₊ = max(−s, 0), 1 − |s|, max(s, 0)` along each axis, the matrix of the conservative scheme is `A(s)`:
-/// `A(s)ᵀ` gathers `Σ w_a w_b v(i+a, j+b)` with the edge repeated beyond the walls. The backward scheme gathers from where the flow comes
-/// from, so its matrix is `A(−s)ᵀ`: two kernels, `gather` and `scatter`, are all values and cotangents of both.
+/// With displacements below one cell a node interacts with its eight neighbours, so both schemes are sums over nine
+/// shifted planes. With weights `w₋, w₀, w₊ = max(−s, 0), 1 − |s|, max(s, 0)` along each axis, the matrix of the
+/// conservative scheme is `A(s)`: `A(s)ᵀ` gathers `Σ w_a w_b v(i+a, j+b)` with the edge repeated beyond the walls. The
+/// backward scheme gathers from departure points, so its matrix is `A(−s)ᵀ`: two kernels, `gather` and `scatter`,
+/// compute values and cotangents of both.
 ///
-/// The derivative by a displacement that is exactly zero is the mean of those to both sides.
+/// The derivative with respect to a displacement of exactly zero is the mean of the one-sided derivatives.
+#[derive(Debug)]
 pub struct Transport {
     scheme: TransportScheme,
     frame: Frame,
 }
 
-/// A sum over neighbours and its derivatives by the displacement.
-struct Felt {
+/// A sum over neighbours and its derivatives with respect to the displacement.
+struct Stencil {
     value: [Real; LANES],
     by_x: [Real; LANES],
     by_y: [Real; LANES],
 }
 
-/// Shares of a node's lower neighbour, itself and its upper neighbour. A displacement of NaN gives a share of NaN.
+/// Weights of the lower neighbour, the node and the upper neighbour. A displacement of NaN gives a weight of NaN.
 #[inline(always)]
 fn shares(s: Real) -> [Real; 3] {
     [if s < 0.0 { -s } else { 0.0 }, 1.0 - s.abs(), if s > 0.0 { s } else { 0.0 }]
 }
 
-/// Derivative by `s` of `shares(s)·v`.
+/// Derivative of `shares(s)·v` with respect to `s`.
 #[inline(always)]
 fn slope(s: Real, v: [Real; 3]) -> Real {
     let up = if s > 0.0 { 1.0 } else { 0.0 };
@@ -53,25 +58,27 @@ fn slope(s: Real, v: [Real; 3]) -> Real {
 }
 
 impl Transport {
+    /// Creates the step.
+    ///
     /// # Panics
-    /// On a periodic grid or one that is not two-dimensional.
+    /// On a grid that is periodic or not two-dimensional.
     pub fn new(grid: &Grid, scheme: TransportScheme) -> Self {
         grid.assert_dimensions("transport", &[2]);
         grid.assert_ends("transport", false);
         Self { scheme, frame: Frame::new(grid.nodes[0], grid.nodes[1]) }
     }
 
-    /// +1 where a displacement says where mass goes, −1 where it says where it comes from.
+    /// +1 if a displacement points to the destination, −1 if to the departure point.
     fn sign(&self) -> Real {
         if self.scheme == TransportScheme::Conservative { 1.0 } else { -1.0 }
     }
 
-    /// Numbers that [`scatter`](Self::scatter) needs room for: nine rows, shifted by up to two columns.
+    /// Length of the working space of [`scatter`](Self::scatter): nine rows, shifted by up to two columns.
     fn parts(&self) -> usize {
         9 * (self.frame.stride + LANES)
     }
 
-    /// The displacements of the nodes from `j` on in row `i`.
+    /// Returns the displacements of the nodes from `j` on in row `i`.
     #[inline(always)]
     fn shift(&self, shift: &[Real], i: usize, j: usize) -> [[Real; LANES]; 2] {
         let Frame { ny, .. } = self.frame;
@@ -84,11 +91,11 @@ impl Transport {
         [x, y]
     }
 
-    /// `Σ w_a w_b v(i+a, j+b)` and its derivatives.
+    /// Computes `Σ w_a w_b v(i+a, j+b)` and its derivatives.
     #[inline(always)]
-    fn gather(&self, framed: &[Real], [x, y]: [[Real; LANES]; 2], i: usize, j: usize) -> Felt {
+    fn gather(&self, framed: &[Real], [x, y]: [[Real; LANES]; 2], i: usize, j: usize) -> Stencil {
         let v = self.frame.around(framed, i, j);
-        let mut felt = Felt { value: [0.0; LANES], by_x: [0.0; LANES], by_y: [0.0; LANES] };
+        let mut felt = Stencil { value: [0.0; LANES], by_x: [0.0; LANES], by_y: [0.0; LANES] };
         for l in 0..LANES {
             let (wx, wy) = (shares(x[l]), shares(y[l]));
             let (mut rows, mut columns) = ([0.0; 3], [0.0; 3]);
@@ -103,12 +110,13 @@ impl Transport {
         felt
     }
 
-    /// The transpose of [`gather`](Self::gather): shares each number of `plane` among its neighbours, into `framed`.
+    /// Computes the transpose of [`gather`](Self::gather): distributes each number of `plane` to its neighbours, into
+    /// `framed`.
     #[inline(always)]
     fn scatter(&self, plane: &[Real], shift: &[Real], framed: &mut [Real], parts: &mut [Real]) {
         let Frame { nx, ny, stride } = self.frame;
         framed.fill(0.0);
-        // Each row of parts begins with two zeros, so that shifted by up to two columns it still begins with zeros.
+        // Each row of parts begins with two zeros, for shifts by up to two columns.
         let width = stride + LANES;
         parts.fill(0.0);
         for i in 0..nx {
@@ -195,7 +203,7 @@ impl Op for Transport {
         let (framed, rest) = scratch.split_at_mut(self.frame.len());
         let (parts, gathered) = rest.split_at_mut(self.parts());
         let conservative = self.scheme == TransportScheme::Conservative;
-        // ⟨ȳ, y⟩ = Σ mass·gather(field): of the density and the cotangent, one is carried and one is felt.
+        // ⟨ȳ, y⟩ = Σ mass·gather(field): density and cotangent take these two roles.
         let (mass, field) = if conservative { (&x[0], y_bar) } else { (y_bar, &x[0]) };
         let mut shift_bar = bars.slot(1);
         vectorise(

@@ -1,23 +1,25 @@
 //! Tridiagonal systems with constant rows.
 
 use crate::Real;
-use cinoc_tape::kernel::crew::Panel;
 use cinoc_tape::kernel::math::flush;
+use cinoc_tape::kernel::parallel::Panel;
 
-/// The symmetric system `off·xᵢ₋₁ + diagonal·xᵢ + off·xᵢ₊₁ = bᵢ` with zeros beyond both ends, factored once (Thomas algorithm).
+/// Symmetric system `off·xᵢ₋₁ + diagonal·xᵢ + off·xᵢ₊₁ = bᵢ` with zeros beyond both ends, factored once (Thomas
+/// algorithm).
 #[derive(Clone, Debug)]
 pub struct Tridiagonal {
-    /// Factor of the forward sweep per row.
+    /// Factors of the forward sweep.
     scale: Vec<Real>,
-    /// Factor of the backward sweep per row.
+    /// Factors of the backward sweep.
     back: Vec<Real>,
     off: Real,
 }
 
-/// Rows solved in step with one another: the sweep of one row is a chain of dependent operations, eight chains fill the processor.
+/// Rows solved in lockstep: the sweep of one row is a chain of dependent operations, and eight chains fill the
+/// pipeline.
 const TOGETHER: usize = 8;
 
-/// `xᵢ = scale·xᵢ − factor·besideᵢ`.
+/// Computes `xᵢ = scale·xᵢ − factor·besideᵢ`.
 #[inline(always)]
 fn combine(x: &mut [Real], beside: &[Real], scale: Real, factor: Real) {
     let ((x16, x1), (beside16, beside1)) = (x.as_chunks_mut::<16>(), beside.as_chunks::<16>());
@@ -52,7 +54,7 @@ impl Tridiagonal {
     /// Solves in place for each row of `rows`; row `i` starts at `i·stride + first`.
     ///
     /// # Panics
-    /// When a row does not fit its stride.
+    /// If a row does not fit its stride.
     pub fn solve(&self, rows: &mut [Real], stride: usize, first: usize) {
         assert!(first + self.count() <= stride, "{} unknowns from {first} in rows of {stride}", self.count());
         let mut groups = rows.chunks_exact_mut(TOGETHER * stride);
@@ -64,10 +66,11 @@ impl Tridiagonal {
         }
     }
 
-    /// Solves in place along the first axis of `columns`, `[unknowns, width]`: every column is a system of its own, and all are swept together.
+    /// Solves in place along the first axis of `columns`, `[unknowns, width]`: every column is a separate system, and
+    /// all are swept together.
     ///
     /// # Panics
-    /// When the number of rows is not that of the unknowns.
+    /// If the number of rows differs from that of the unknowns.
     #[inline(always)]
     pub fn solve_columns(&self, columns: &mut [Real], width: usize) {
         assert_eq!(columns.len(), self.count() * width, "columns of {} unknowns", self.count());
@@ -83,10 +86,10 @@ impl Tridiagonal {
         }
     }
 
-    /// The same for some columns of a wider matrix.
+    /// Solves in place for some columns of a wider matrix.
     ///
     /// # Panics
-    /// When the number of rows is not that of the unknowns.
+    /// If the number of rows differs from that of the unknowns.
     #[inline(always)]
     pub fn solve_panel(&self, panel: &mut Panel) {
         assert_eq!(panel.rows(), self.count(), "columns of {} unknowns", self.count());
@@ -109,7 +112,7 @@ impl Tridiagonal {
         let mut carried = [0.0; G];
         for i in 0..n {
             for g in 0..G {
-                // Far from any source the solution decays below every number there is.
+                // Far from any source the solution decays below the range of numbers.
                 carried[g] = flush((rows[g][i] - self.off * carried[g]) * self.scale[i]);
                 rows[g][i] = carried[g];
             }
@@ -154,7 +157,7 @@ mod tests {
                 let residual = off as Real * (left + right) + diagonal as Real * x[i] - b[i];
                 assert!(residual.abs() < 1e-6, "row {r}, unknown {i}: {residual}");
             }
-            assert_eq!((x[0], x[n + 1]), (b[0], b[n + 1]), "what lies outside is left alone");
+            assert_eq!((x[0], x[n + 1]), (b[0], b[n + 1]), "numbers outside are unchanged");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! `z_t = ν z_xx + ρ z(1−z) + f`, `z = 0` at both walls, held inside [0, 1].
+//! `z_t = ν z_xx + ρ z(1−z) + f`, `z = 0` at both walls, clamped to [0, 1].
 
 use super::Stepper;
 use crate::calculus::ThetaStep;
@@ -6,9 +6,10 @@ use crate::{Grid, Real};
 use cinoc_tape::Var;
 use std::sync::Arc;
 
-/// The Fisher–KPP equation: explicit reaction and force, implicit Euler for diffusion, then a clamp to [0, 1].
+/// Fisher–KPP equation: explicit reaction and force, implicit Euler for diffusion, then a clamp to [0, 1].
 ///
-/// Fronts run at the speed 2√(νρ). Good values: ν = 0.005, ρ = 3, dt = 1e-3 with 100 nodes.
+/// Fronts travel at the speed 2√(νρ). Typical values: ν = 0.005, ρ = 3, dt = 1e-3 with 100 nodes.
+#[derive(Debug)]
 pub struct FisherKpp {
     grid: Grid,
     rho: Real,
@@ -17,7 +18,7 @@ pub struct FisherKpp {
 }
 
 impl FisherKpp {
-    /// Diffusivity `nu`, reaction rate `rho`, time step `dt`.
+    /// Creates the equation with diffusivity `nu`, reaction rate `rho` and time step `dt`.
     pub fn new(grid: Grid, nu: f64, rho: f64, dt: f64) -> Self {
         let step = Arc::new(ThetaStep::new(&grid, nu, dt, 1.0));
         Self { grid, rho: rho as Real, dt: dt as Real, step }

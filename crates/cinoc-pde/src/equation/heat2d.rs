@@ -6,7 +6,9 @@ use crate::{Grid, Real};
 use cinoc_tape::Var;
 use std::sync::Arc;
 
-/// The heat equation on a rectangle by Peaceman–Rachford: second order in time and space. Good values: ν = 0.2, dt = 1e-3 with 32 × 32 nodes.
+/// Heat equation on a rectangle by Peaceman–Rachford: second order in time and space. Typical values: ν = 0.2, dt =
+/// 1e-3 with 32 × 32 nodes.
+#[derive(Debug)]
 pub struct Heat2d {
     grid: Grid,
     dt: Real,
@@ -14,7 +16,7 @@ pub struct Heat2d {
 }
 
 impl Heat2d {
-    /// Diffusivity `nu`, time step `dt`.
+    /// Creates the equation with diffusivity `nu` and time step `dt`.
     pub fn new(grid: Grid, nu: f64, dt: f64) -> Self {
         let step = Arc::new(PeacemanRachford::new(&grid, nu, dt));
         Self { grid, dt: dt as Real, step }

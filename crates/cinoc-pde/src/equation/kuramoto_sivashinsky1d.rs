@@ -7,16 +7,30 @@ use cinoc_tape::Var;
 use cinoc_tape::kernel::fft::WIDTH;
 use cinoc_tape::kernel::vectorise;
 
-/// The Kuramoto–Sivashinsky equation on a ring: long waves grow, short ones decay, the nonlinear term carries energy between them.
+/// Kuramoto–Sivashinsky equation on a periodic interval: long waves grow, short waves decay, the nonlinear term
+/// transfers energy between them.
 ///
-/// Chaotic from L ≈ 22 on. Good values: L = 22, 128 nodes, dt = 0.05.
+/// Chaotic from L ≈ 22 on. Typical values: L = 22, 128 nodes, dt = 0.05.
+///
+/// ```
+/// use cinoc_pde::equation::KuramotoSivashinsky1d;
+/// use cinoc_pde::{Grid, sampler};
+///
+/// let stepper = KuramotoSivashinsky1d::stepper(Grid::periodic(128, 22.0), 0.05);
+/// let start = sampler::white_noise(&[1.0, -0.5, 0.3, -0.8].repeat(32), 0.1);
+/// let z = sampler::settle(&stepper, &start, 20);
+/// assert!(z.iter().all(|z| z.is_finite()));
+/// ```
+#[derive(Debug)]
 pub struct KuramotoSivashinsky1d {
     grid: Grid,
 }
 
 impl KuramotoSivashinsky1d {
+    /// Creates the equation.
+    ///
     /// # Panics
-    /// Unless the grid is periodic, of one dimension, with an even number of nodes.
+    /// Unless the grid is periodic and one-dimensional, with an even number of nodes.
     pub fn new(grid: Grid) -> Self {
         let who = "the Kuramoto–Sivashinsky equation on a ring";
         grid.assert_dimensions(who, &[1]);
@@ -25,7 +39,8 @@ impl KuramotoSivashinsky1d {
         Self { grid }
     }
 
-    /// By Crank–Nicolson for the linear part and explicit Euler for the rest, one substep per step. Fast where 16 divides the number of nodes.
+    /// Creates a stepper: Crank–Nicolson for the linear part, explicit Euler for the rest, one substep per step. Fast
+    /// if 16 divides the number of nodes.
     ///
     /// # Panics
     /// As [`new`](Self::new).
@@ -43,7 +58,7 @@ impl Spectral for KuramotoSivashinsky1d {
         k[0].powi(2) - k[0].powi(4)
     }
 
-    /// `−½ ∂x z²`, the product cut by the 2/3 rule.
+    /// `−½ ∂x z²`, dealiased by the 2/3 rule.
     fn nonlinear<'t>(&self, fourier: &Fourier, z_hat: Var<'t>) -> Var<'t> {
         fourier.derivative(fourier.dealias(fourier.forward(fourier.inverse(z_hat).square())), 0) * -0.5
     }
@@ -54,7 +69,7 @@ impl Spectral for KuramotoSivashinsky1d {
     }
 }
 
-/// `weight·∂x z²` on a ring, the product cut by the 2/3 rule.
+/// `weight·∂x z²` on a periodic interval, dealiased by the 2/3 rule.
 struct SquareFlux {
     lines: Lines,
     derivative: OddSymbol,

@@ -4,20 +4,23 @@ use crate::calculus::{Fourier, Layout, OddSymbol, Plane, coefficients, scale};
 use crate::stepper::{Etdrk4, Nonlinear, Spectral, SpectralStepper, Substeps};
 use crate::{Grid, Real};
 use cinoc_tape::Var;
-use cinoc_tape::kernel::{crew, vectorise};
+use cinoc_tape::kernel::{parallel, vectorise};
 
-/// The Kuramoto–Sivashinsky equation of a height on a torus, such as a flame front.
+/// Kuramoto–Sivashinsky equation of a height on a torus, such as a flame front.
 ///
-/// Its mean would drift: the mean of the nonlinear term is left out, as z is a height up to a constant. A force keeps its mean.
-/// Good values: L = 32, 64×64 nodes, dt = 0.005.
+/// The mean of the nonlinear term is removed, since z is a height up to a constant and would drift. A force keeps its
+/// mean. Typical values: L = 32, 64×64 nodes, dt = 0.005.
+#[derive(Debug)]
 pub struct KuramotoSivashinsky2d {
     grid: Grid,
 }
 
 impl KuramotoSivashinsky2d {
+    /// Creates the equation.
+    ///
     /// # Panics
-    /// Unless the grid is periodic, of two dimensions, with an even number of nodes along each axis, and not so large that its nodes cannot be
-    /// counted. (A grid that can be counted but not stored fails later, when memory runs out: a step holds some tens of fields.)
+    /// Unless the grid is periodic and two-dimensional, with an even number of nodes along each axis and fewer nodes
+    /// than a `usize` counts. (A larger grid than memory holds fails later: a step stores some tens of fields.)
     pub fn new(grid: Grid) -> Self {
         let who = "the Kuramoto–Sivashinsky equation in the plane";
         grid.assert_dimensions(who, &[2]);
@@ -27,7 +30,8 @@ impl KuramotoSivashinsky2d {
         Self { grid }
     }
 
-    /// By ETDRK4; one step makes `substeps` substeps and takes `tick` units of time. Fast where 32 divides the number of nodes along each axis.
+    /// Creates an ETDRK4 stepper; one step advances `tick` units of time in `substeps` substeps. Fast if 32 divides the
+    /// number of nodes along each axis.
     ///
     /// # Panics
     /// As [`new`](Self::new), and without a substep.
@@ -46,7 +50,7 @@ impl Spectral for KuramotoSivashinsky2d {
         q - q * q
     }
 
-    /// `−½|∇z|²` without its mean, the product cut by the 2/3 rule.
+    /// `−½|∇z|²` without its mean, dealiased by the 2/3 rule.
     fn nonlinear<'t>(&self, fourier: &Fourier, z_hat: Var<'t>) -> Var<'t> {
         let [x, y] = [0, 1].map(|axis| fourier.inverse(fourier.derivative(z_hat, axis)));
         fourier.dealias(fourier.remove_mean(fourier.forward(x.square() + y.square()))) * -0.5
@@ -57,11 +61,11 @@ impl Spectral for KuramotoSivashinsky2d {
     }
 }
 
-/// The nonlinear term by hand; keeps the two derivatives.
+/// Nonlinear term with a hand-written derivative; saves the two slopes.
 struct HalfSlopeSquared {
     plane: Plane,
     derivatives: [OddSymbol; 2],
-    /// −½ for the modes that are kept.
+    /// −½ for the modes kept by the 2/3 rule.
     cut: Vec<Real>,
 }
 
@@ -102,7 +106,7 @@ impl Nonlinear for HalfSlopeSquared {
     fn finish(&self, kept: &[Real], f_hat: &[Real], rate_hat: &mut [Real], work: &mut [Real]) {
         let (sum, work) = work.split_at_mut(self.plane.size());
         let (x, y) = kept.split_at(self.plane.size());
-        crew::rows(sum, 1, 1, |first, sum| {
+        parallel::rows(sum, 1, 1, |first, sum| {
             let slopes = x[first..].iter().zip(&y[first..]);
             vectorise(
                 #[inline(always)]
@@ -110,7 +114,7 @@ impl Nonlinear for HalfSlopeSquared {
             );
         });
         self.plane.spectrum(sum, rate_hat, work);
-        crew::rows(rate_hat, 1, 1, |first, rate_hat| {
+        parallel::rows(rate_hat, 1, 1, |first, rate_hat| {
             let given = self.cut[first..].iter().zip(&f_hat[first..]);
             vectorise(
                 #[inline(always)]

@@ -1,4 +1,4 @@
-//! Equations, one file each.
+//! Equations.
 
 mod fisher_kpp;
 mod heat;
@@ -19,28 +19,56 @@ pub use vorticity2d::Vorticity2d;
 use crate::{Grid, Real};
 use cinoc_tape::Var;
 
-/// An equation with its time step: what a rollout needs to know about the physics.
+/// An equation with its time step.
+///
+/// Implementations written with [`Var`] operations are differentiable without further code:
+///
+/// ```
+/// use cinoc_pde::{Grid, Real, Stepper};
+/// use cinoc_tape::check::{assert_derivative, noise};
+/// use cinoc_tape::Var;
+///
+/// /// `z_t = −z³ + f` at each node, by explicit Euler.
+/// struct Decay(Grid);
+///
+/// impl Stepper for Decay {
+///     fn grid(&self) -> &Grid {
+///         &self.0
+///     }
+///
+///     fn dt(&self) -> Real {
+///         0.1
+///     }
+///
+///     fn step<'t>(&self, z: Var<'t>, force: Var<'t>) -> Var<'t> {
+///         z + (force - z * z.square()) * self.dt()
+///     }
+/// }
+///
+/// let decay = Decay(Grid::periodic(4, 1.0));
+/// assert_derivative(&[(&[1, 4], &noise(4, 1)), (&[1, 4], &noise(4, 2))], |x| decay.step(x[0], x[1]));
+/// ```
 pub trait Stepper: Send + Sync {
-    /// Where the field lives.
+    /// Grid of the field.
     fn grid(&self) -> &Grid;
 
-    /// Time that one [`step`](Self::step) takes, all its substeps together.
+    /// Time advanced by one [`step`](Self::step), including all substeps.
     fn dt(&self) -> Real;
 
-    /// Substeps that one [`step`](Self::step) makes, for counting work; 1 where it makes none or their number varies.
+    /// Substeps of one [`step`](Self::step), for estimates of work; 1 if there are none or their number varies.
     fn substeps(&self) -> usize {
         1
     }
 
-    /// Numbers that a recorded step takes, roughly: for each field, and once for all fields of a batch. For estimates of memory.
-    fn room(&self) -> [usize; 2] {
+    /// Approximate count of numbers stored by a recorded step, per field and once per batch, for estimates of memory.
+    fn workspace(&self) -> [usize; 2] {
         [4 * self.grid().count(), 8 * self.grid().count()]
     }
 
-    /// The field one step later under a force held constant.
+    /// Advances the field by one step under a constant force.
     ///
     /// # Shapes
-    /// `z` is `[batch, nodes...]`, and so is the result. `force` is what drives the equation: a force of the shape of `z`, or a flow with one
-    /// plane per component, `[batch, d, nodes...]`, where the equation says so.
+    /// `z` and the result are `[batch, nodes...]`. `force` has the shape of `z`; for equations driven by a flow it has
+    /// one plane per component, `[batch, d, nodes...]`.
     fn step<'t>(&self, z: Var<'t>, force: Var<'t>) -> Var<'t>;
 }

@@ -6,9 +6,11 @@ use crate::{Grid, Real};
 use cinoc_tape::Var;
 use std::sync::Arc;
 
-/// A density carried by a flow and spread by diffusion, one time unit per step. What drives it is not a force but the flow itself.
+/// Advection–diffusion of a density, one time unit per step. The input is the flow, not a force.
 ///
-/// Displacements are shortened to half a cell, so that every step is stable. Good values: diffusion 0.01 per step in grid units, 64×80 nodes.
+/// Displacements are limited to half a cell, so that every step is stable. Typical values: diffusion 0.01 per step in
+/// grid units, 64×80 nodes.
+#[derive(Debug)]
 pub struct Transport2d {
     grid: Grid,
     displacement: Arc<Displacement>,
@@ -17,7 +19,8 @@ pub struct Transport2d {
 }
 
 impl Transport2d {
-    /// A `drift` (domain units per step) that blows without anybody's doing, `diffusion` per step in grid units.
+    /// Creates the equation with a constant background `drift` (domain units per step) and `diffusion` per step in grid
+    /// units.
     pub fn new(grid: Grid, drift: [f64; 2], diffusion: f64, scheme: TransportScheme) -> Self {
         let displacement = Arc::new(Displacement::new(&grid, drift));
         let transport = Arc::new(Transport::new(&grid, scheme));
@@ -36,7 +39,8 @@ impl Stepper for Transport2d {
     }
 
     /// # Shapes
-    /// `z` is `[batch, Nx, Ny]`; `force` is the flow `[batch, 2, Nx, Ny]`, one plane per component, in domain units per step.
+    /// `z` is `[batch, Nx, Ny]`; `force` is the flow `[batch, 2, Nx, Ny]`, one plane per component, in domain units per
+    /// step.
     fn step<'t>(&self, z: Var<'t>, force: Var<'t>) -> Var<'t> {
         let shift = force.apply(&self.displacement);
         z.tape().record(&self.transport, [z, shift]).apply(&self.diffuse)

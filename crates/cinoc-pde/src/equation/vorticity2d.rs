@@ -4,13 +4,14 @@ use crate::calculus::{Fourier, Layout, OddSymbol, Plane, Symbol, coefficients, s
 use crate::stepper::{Nonlinear, Rk4, Spectral, SpectralStepper, Substeps};
 use crate::{Grid, Real};
 use cinoc_tape::Var;
-use cinoc_tape::kernel::{crew, vectorise};
+use cinoc_tape::kernel::{parallel, vectorise};
 use std::sync::Arc;
 
-/// The vorticity of a flow in the plane: decaying turbulence, if nothing drives it. Products by the 3/2 rule, so that energy and
-/// enstrophy are lost to viscosity alone.
+/// Vorticity of an incompressible flow in the plane; decaying turbulence if unforced. Products use the 3/2 rule, so
+/// that only viscosity dissipates energy and enstrophy.
 ///
-/// Good values: unit square, 64×64 nodes, ν = 5e-4, steps of 0.01 divided by Courant number.
+/// Typical values: unit square, 64×64 nodes, ν = 5e-4, steps of 0.01 divided by Courant number.
+#[derive(Debug)]
 pub struct Vorticity2d {
     grid: Grid,
     nu: f64,
@@ -21,17 +22,17 @@ pub struct Vorticity2d {
 /// The four factors of i in q₁, q₂, ∂ω/∂x, ∂ω/∂y.
 const FACTORS: [fn(&[f64]) -> f64; 4] = [|k| k[1] * inverse_square(k), |k| -k[0] * inverse_square(k), |k| k[0], |k| k[1]];
 
-/// 1/|k|², and 0 for the mean, which moves nothing.
+/// 1/|k|², and 0 for the mean, which induces no flow.
 fn inverse_square(k: &[f64]) -> f64 {
     let square = k[0] * k[0] + k[1] * k[1];
     if square > 0.0 { 1.0 / square } else { 0.0 }
 }
 
 impl Vorticity2d {
-    /// Viscosity `nu`.
+    /// Creates the equation with viscosity `nu`.
     ///
     /// # Panics
-    /// Unless the grid is periodic, of two dimensions, with numbers of nodes that 4 divides.
+    /// Unless the grid is periodic and two-dimensional, with numbers of nodes divisible by 4.
     pub fn new(grid: Grid, nu: f64) -> Self {
         let who = "vorticity in the plane";
         grid.assert_dimensions(who, &[2]);
@@ -41,11 +42,13 @@ impl Vorticity2d {
         Self { symbols: FACTORS.map(|factor| fourier.odd_symbol(factor)), grid, nu }
     }
 
-    /// A Courant number that is stable also under strong forces: held pushes of ±75 on 64 agents (random places and signs, σ = 0.05, 1.5 time units)
-    /// never blew up at 0.8 or below, but did at 1.0. Linear theory has the limit 2.83/(π√2) = 0.64 for a flow along the diagonal.
+    /// Courant number that is stable under strong forces: constant pushes of ±75 by 64 agents (random positions and
+    /// signs, σ = 0.05, 1.5 time units) never diverged at 0.8 or below, but did at 1.0. Linear theory has the limit
+    /// 2.83/(π√2) = 0.64 for a flow along the diagonal.
     pub const COURANT: f64 = 0.5;
 
-    /// By the classical Runge–Kutta scheme; one step takes `tick` units of time. Fast where 32 divides the number of nodes along each axis.
+    /// Creates a stepper of the classical Runge–Kutta scheme; one step advances `tick` units of time. Fast if 32
+    /// divides the number of nodes along each axis.
     ///
     /// # Panics
     /// As [`new`](Self::new) and [`SpectralStepper::new`].
@@ -54,10 +57,10 @@ impl Vorticity2d {
     }
 }
 
-/// The largest speed, in cells per unit of time.
+/// Largest speed, in cells per unit of time.
 fn fastest(grid: &Grid, q1: &[Real], q2: &[Real]) -> Real {
     let square = q1.iter().zip(q2).map(|(a, b)| a * a + b * b);
-    // A comparison that keeps NaN (`max` would drop it), so that a field that has blown up is noticed.
+    // A comparison that propagates NaN (`max` would drop it), so that divergence is detected.
     let most = square.fold(0.0, |most: Real, square| if square <= most { most } else { square });
     most.sqrt() / grid.spacing(0).min(grid.spacing(1)) as Real
 }
@@ -87,10 +90,11 @@ impl Spectral for Vorticity2d {
     }
 }
 
-/// The nonlinear term by hand, in the form of Basdevant (1983): of a flow without sources, `−q·∇ω = (∂y² − ∂x²)(q₁q₂) + ∂x∂y(q₁² − q₂²)`.
+/// Nonlinear term with a hand-written derivative, in the form of Basdevant (1983): for a divergence-free flow,
+/// `−q·∇ω = (∂y² − ∂x²)(q₁q₂) + ∂x∂y(q₁² − q₂²)`.
 ///
-/// Two fields there and two back, where the plain form has four there and one back. The products are free of aliasing, so both forms have
-/// the same modes up to rounding. Keeps the flow on the fine grid.
+/// Two inverse and two forward transforms instead of four and one. The products are free of aliasing, so both forms
+/// have the same modes up to rounding. Saves the flow on the fine grid.
 struct Advection {
     grid: Grid,
     plane: Plane,
@@ -101,7 +105,7 @@ struct Advection {
     stress: [Vec<Real>; 2],
 }
 
-/// The factors of the modes of q₁q₂ and q₁² − q₂² in the rate.
+/// Factors of the modes of q₁q₂ and q₁² − q₂² in the rate.
 const STRESS: [fn(&[f64]) -> f64; 2] = [|k| k[0] * k[0] - k[1] * k[1], |k| -k[0] * k[1]];
 
 impl Advection {
@@ -148,7 +152,7 @@ impl Nonlinear for Advection {
         let (spectrum, work) = work.split_at_mut(self.plane.size());
         let (q1, q2) = kept.split_at(self.fine.values_size());
         for (i, stress) in self.stress.iter().enumerate() {
-            crew::rows(product, 1, 2, |first, product| {
+            parallel::rows(product, 1, 2, |first, product| {
                 let flow = q1[first..].iter().zip(&q2[first..]);
                 vectorise(
                     #[inline(always)]
@@ -194,9 +198,9 @@ impl Nonlinear for Advection {
     }
 }
 
-/// `y = coefficient·x + before`; without `before`, adds to `y`.
+/// Computes `y = coefficient·x + before`; without `before`, adds to `y`.
 fn add_scaled(coefficients: &[Real], x: &[Real], before: Option<&[Real]>, y: &mut [Real]) {
-    crew::rows(y, 1, 1, |first, y| {
+    parallel::rows(y, 1, 1, |first, y| {
         let given = coefficients[first..].iter().zip(&x[first..]);
         vectorise(
             #[inline(always)]

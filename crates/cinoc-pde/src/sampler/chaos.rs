@@ -1,22 +1,23 @@
-//! Where chaotic runs start from, and what they settle to.
+//! Initial conditions of chaotic equations.
 
 use crate::calculus::Fourier;
 use crate::{Grid, Real, Stepper};
-use cinoc_tape::{Memory, Tape};
+use cinoc_tape::{Arena, Tape};
 use std::f64::consts::PI;
 
-/// White noise of standard deviation `size` without mean, from one standard normal number per node.
+/// Samples zero-mean white noise of standard deviation `size`, from one standard normal number per node.
 pub fn white_noise(normal: &[f64], size: f64) -> Vec<Real> {
     let mean = normal.iter().sum::<f64>() / normal.len() as f64;
     normal.iter().map(|n| (size * (n - mean)) as Real).collect()
 }
 
-/// `sin(2πx/L+p₁)cos(2πy/L+p₂) + ½ sin(4πx/L+p₃) + 0.05·noise` on a torus, without mean and with standard deviation 1.
+/// Samples `sin(2πx/L+p₁)cos(2πy/L+p₂) + ½ sin(4πx/L+p₃) + 0.05·noise` on a torus, with zero mean and standard
+/// deviation 1.
 ///
-/// Takes three phases in [0, 2π) and one standard normal number per node.
+/// Requires three phases in [0, 2π) and one standard normal number per node.
 ///
 /// # Panics
-/// On a grid that is not two-dimensional, or when the numbers do not fit it.
+/// On a grid that is not two-dimensional, or with another count of numbers.
 pub fn waves_with_noise(grid: &Grid, phases: [f64; 3], normal: &[f64]) -> Vec<Real> {
     grid.assert_dimensions("waves with noise", &[2]);
     assert!(normal.len() == grid.count(), "{} numbers for {:?} nodes", normal.len(), grid.nodes);
@@ -33,13 +34,13 @@ pub fn waves_with_noise(grid: &Grid, phases: [f64; 3], normal: &[f64]) -> Vec<Re
     field.iter().map(|z| ((z - mean) / deviation) as Real).collect()
 }
 
-/// Vorticity of a random flow: white noise with the spectral envelope `exp(−k²/2k_p²)`, without mean and Nyquist modes, scaled to the kinetic
-/// energy `½ mean|q|² = energy`.
+/// Samples the vorticity of a random flow: white noise with the spectral envelope `exp(−k²/2k_p²)`, without mean and
+/// Nyquist modes, scaled to the kinetic energy `½ mean|q|² = energy`.
 ///
-/// Takes one standard normal number per node.
+/// Requires one standard normal number per node.
 ///
 /// # Panics
-/// On a grid that is not two-dimensional, or when the numbers do not fit it.
+/// On a grid that is not two-dimensional, or with another count of numbers.
 pub fn random_vorticity(grid: &Grid, peak: f64, energy: f64, normal: &[f64]) -> Vec<Real> {
     grid.assert_dimensions("a random vorticity", &[2]);
     assert!(normal.len() == grid.count(), "{} numbers for {:?} nodes", normal.len(), grid.nodes);
@@ -51,7 +52,7 @@ pub fn random_vorticity(grid: &Grid, peak: f64, energy: f64, normal: &[f64]) -> 
     let envelope = fourier.symbol(|k| if inside(k) { (-square(k) / (2.0 * peak * peak)).exp() } else { 0.0 });
     let to_stream = fourier.symbol(|k| if square(k) > 0.0 { 1.0 / square(k) } else { 0.0 });
     let noise: Vec<Real> = normal.iter().map(|&n| n as Real).collect();
-    let tape = Tape::new(Memory::default(), &[]);
+    let tape = Tape::new(Arena::default(), &[]);
     let z_hat = fourier.forward(tape.constant([1, grid.nodes[0], grid.nodes[1]], &noise)).apply(&envelope);
     let (z, stream) = (fourier.inverse(z_hat).value(), fourier.inverse(z_hat.apply(&to_stream)).value());
     // ½ mean|q|² = ½ mean(ωψ)
@@ -60,16 +61,15 @@ pub fn random_vorticity(grid: &Grid, peak: f64, energy: f64, normal: &[f64]) -> 
     z.iter().map(|z| (scale * *z as f64) as Real).collect()
 }
 
-/// Fields after `steps` steps without force, `[batch, nodes...]` as they come. States of one run that are far enough apart in time are as
-/// good as states of several runs.
+/// Advances fields `[batch, nodes...]` by `steps` uncontrolled steps, for instance until they reach the attractor.
 pub fn settle(stepper: &dyn Stepper, fields: &[Real], steps: usize) -> Vec<Real> {
     let nodes = &stepper.grid().nodes;
     let shape: Vec<usize> = [fields.len() / stepper.grid().count()].into_iter().chain(nodes.iter().copied()).collect();
-    let (mut memory, mut fields) = (Memory::default(), fields.to_vec());
+    let (mut memory, mut fields) = (Arena::default(), fields.to_vec());
     for _ in 0..steps {
         let tape = Tape::new(memory, &[]);
         stepper.step(tape.constant(&shape[..], &fields), tape.zeros(&shape[..])).read(|z| fields.copy_from_slice(z));
-        memory = tape.into_memory();
+        memory = tape.into_arena();
     }
     fields
 }
@@ -100,7 +100,7 @@ mod tests {
         let grid = Grid::torus([32, 32], [1.0, 1.0]);
         let z = random_vorticity(&grid, 10.0 * std::f64::consts::TAU, 0.8, &numbers(1024));
         let fourier = Fourier::new(&grid);
-        let tape = Tape::new(Memory::default(), &[]);
+        let tape = Tape::new(Arena::default(), &[]);
         let z_hat = fourier.forward(tape.constant([1, 32, 32], &z));
         // q by its definition, (ψ_y, −ψ_x).
         let stream =

@@ -1,20 +1,21 @@
-//! Smooth random functions on an interval or a rectangle.
+//! Gaussian processes on an interval or a rectangle.
 
 use crate::Grid;
 use nalgebra::DMatrix;
 
-/// Eigenpairs of a covariance below this part of the largest are left out.
+/// Relative cutoff of the eigenvalues of a covariance.
 const LEAST: f64 = 1e-12;
 
-/// The covariance `exp(−d²/2l²)` of points along one axis, by its eigenpairs, largest first.
+/// Eigenpairs of the covariance `exp(−d²/2l²)` of points along one axis, largest first.
+#[derive(Debug)]
 struct Axis {
     values: Vec<f64>,
-    /// `[points, modes]`, each column an eigenvector times the root of its eigenvalue: the covariance is this matrix times its transpose.
+    /// `[points, modes]`, each column an eigenvector times the root of its eigenvalue: a factor of the covariance.
     factor: Vec<f64>,
     points: usize,
 }
 
-/// Up to this many points the eigenpairs of the whole covariance are computed; beyond, those of its factors, which take linear time.
+/// Maximum number of points for a dense eigendecomposition; beyond, a low-rank factor of linear cost is used.
 const MANY: usize = 128;
 
 impl Axis {
@@ -37,15 +38,15 @@ impl Axis {
     }
 }
 
-/// Eigenvalues of a covariance, and each eigenvector times the root of its eigenvalue.
+/// Computes the eigenvalues of a covariance, and each eigenvector times the root of its eigenvalue.
 fn whole(points: usize, covariance: impl Fn(usize, usize) -> f64) -> (Vec<f64>, DMatrix<f64>) {
     let eigen = DMatrix::from_fn(points, points, covariance).symmetric_eigen();
     let roots = |i: usize, m: usize| eigen.eigenvectors[(i, m)] * eigen.eigenvalues[m].max(0.0).sqrt();
     (eigen.eigenvalues.iter().copied().collect(), DMatrix::from_fn(points, points, roots))
 }
 
-/// The same for a smooth covariance with ones on its diagonal, up to rounding: `K = LLᵀ` with few columns (Cholesky, always at the point that
-/// is known least), and with the eigenpairs `LᵀL = VΛVᵀ` the wanted vectors are `LV`. The covariance of all pairs is never formed.
+/// Computes the eigenpairs of a smooth covariance with unit diagonal, up to rounding: `K = LLᵀ` with few columns
+/// (pivoted Cholesky), then with `LᵀL = VΛVᵀ` the vectors `LV`. The full covariance is never formed.
 fn by_factors(points: usize, covariance: impl Fn(usize, usize) -> f64) -> (Vec<f64>, DMatrix<f64>) {
     let mut unknown = vec![1f64; points];
     let mut columns: Vec<Vec<f64>> = Vec::new();
@@ -56,7 +57,7 @@ fn by_factors(points: usize, covariance: impl Fn(usize, usize) -> f64) -> (Vec<f
         }
         let root = unknown[pivot].sqrt();
         let mut known = vec![0.0; points];
-        // What is far from the pivot has a zero there.
+        // Points far from the pivot have a zero entry.
         for column in columns.iter().filter(|column| column[pivot] != 0.0) {
             known.iter_mut().zip(column).for_each(|(known, x)| *known += x * column[pivot]);
         }
@@ -69,14 +70,26 @@ fn by_factors(points: usize, covariance: impl Fn(usize, usize) -> f64) -> (Vec<f
     (eigen.eigenvalues.iter().copied().collect(), factor * eigen.eigenvectors)
 }
 
-/// A Gaussian process with kernel `exp(−d²/2l²)` on an interval or a rectangle, from the eigenpairs of its covariance above 1e-12 of the largest.
+/// Gaussian process with kernel `exp(−d²/2l²)` on an interval or a rectangle, from the eigenpairs of its covariance
+/// above 1e-12 of the largest.
 ///
-/// On a rectangle the kernel is a product of one kernel per axis, so its eigenpairs are products too: the covariance of all nodes is never formed.
-/// An interval is a rectangle of one column.
+/// On a rectangle the kernel is a product of one kernel per axis, and so are its eigenpairs: the covariance of all
+/// nodes is never formed. An interval is a rectangle of one column.
+///
+/// ```
+/// use cinoc_pde::Grid;
+/// use cinoc_pde::sampler::GaussianProcess;
+///
+/// let process = GaussianProcess::on(&Grid::walls(65, 1.0), 0.2);
+/// let normal: Vec<f64> = (0..process.modes()).map(|i| (i as f64).sin()).collect();
+/// let field = process.bridge(&normal);
+/// assert_eq!((field.len(), field[0].abs() < 1e-12), (65, true));
+/// ```
+#[derive(Debug)]
 pub struct GaussianProcess {
     x: Axis,
     y: Axis,
-    /// The modes, as pairs of one mode per axis.
+    /// Modes as pairs of one mode per axis.
     pairs: Vec<(usize, usize)>,
 }
 
@@ -85,7 +98,7 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
 }
 
 impl GaussianProcess {
-    /// On the nodes of a grid with correlation length `length`.
+    /// Creates the process on the nodes of a grid, with correlation length `length`.
     ///
     /// # Panics
     /// On grids with other than one or two dimensions, and as [`plane`](Self::plane).
@@ -97,7 +110,7 @@ impl GaussianProcess {
         }
     }
 
-    /// On points `x` with correlation length `length`.
+    /// Creates the process on points `x`, with correlation length `length`.
     ///
     /// # Panics
     /// As [`plane`](Self::plane).
@@ -105,9 +118,10 @@ impl GaussianProcess {
         Self::plane(x, &[0.0], length)
     }
 
-    /// On all pairs of points `x` and `y` with correlation length `length`.
+    /// Creates the process on all pairs of points `x` and `y`, with correlation length `length`.
     ///
-    /// Any positive length will do: far below the distance of the points a draw is white noise, far above their extent it is a constant.
+    /// Any positive length is valid: far below the spacing of the points a draw is white noise, far above their extent
+    /// it is constant.
     ///
     /// # Panics
     /// Unless the length is positive and finite, there is a point along each axis, and all points are finite.
@@ -122,17 +136,17 @@ impl GaussianProcess {
         let least = LEAST * value(&(0, 0));
         let mut pairs: Vec<_> = (0..x.modes()).flat_map(|i| (0..y.modes()).map(move |j| (i, j))).collect();
         pairs.retain(|pair| value(pair) > least);
-        // Largest first, so that the smoothest modes always use the same random numbers.
+        // Largest first, so that the smoothest modes use the same random numbers at any resolution.
         pairs.sort_by(|a, b| value(b).total_cmp(&value(a)));
         Self { x, y, pairs }
     }
 
-    /// How many normal numbers one draw takes.
+    /// Count of normal numbers per draw.
     pub fn modes(&self) -> usize {
         self.pairs.len()
     }
 
-    /// One draw from `modes` standard normal numbers.
+    /// Draws a sample from [`modes`](Self::modes) standard normal numbers.
     pub fn draw(&self, normal: &[f64]) -> Vec<f64> {
         // [modes of y, modes of x], then [points of x, modes of y], then the field.
         let mut weights = vec![0.0; self.y.modes() * self.x.modes()];
@@ -142,11 +156,12 @@ impl GaussianProcess {
         half.iter().flat_map(|half| self.y.rows().map(|row| dot(row, half))).collect()
     }
 
-    /// One draw minus the straight line through its end values, or on a rectangle minus the Coons blend of its four edges: zero on the walls.
+    /// Draws a sample that is zero on the walls: minus the line through its end values, or on a rectangle minus the
+    /// Coons patch of its edges.
     pub fn bridge(&self, normal: &[f64]) -> Vec<f64> {
         let mut g = self.draw(normal);
         let (nx, ny) = (self.x.points, self.y.points);
-        // The blend, one axis after the other.
+        // The patch, one axis after the other.
         for column in 0..ny {
             unbend(&mut g, column, ny, nx);
         }
@@ -159,7 +174,7 @@ impl GaussianProcess {
     }
 }
 
-/// Takes the straight line through its ends from a row of `count` numbers, `stride` apart.
+/// Subtracts the line through the end values from a row of `count` numbers at a stride of `stride`.
 fn unbend(g: &mut [f64], start: usize, stride: usize, count: usize) {
     let (first, last) = (g[start], g[start + (count - 1) * stride]);
     for i in 0..count {
@@ -182,7 +197,7 @@ mod tests {
             let process = GaussianProcess::plane(&x, &y, length);
             let count = x.len() * y.len();
             assert!(process.modes() < count, "a smooth kernel has few modes, not {} of {count}", process.modes());
-            // Each mode alone is a column of the factor of the whole covariance.
+            // Each single mode is a column of the factor of the covariance.
             let modes: Vec<Vec<f64>> = (0..process.modes())
                 .map(|m| process.draw(&(0..process.modes()).map(|k| f64::from(k == m)).collect::<Vec<_>>()))
                 .collect();
@@ -222,7 +237,7 @@ mod tests {
         assert!(g.iter().any(|g| g.abs() > 0.1));
     }
 
-    /// From far below the distance of two nodes to far above the size of the domain.
+    /// Lengths from far below the spacing to far above the size of the domain.
     #[test]
     fn any_positive_length_will_do() {
         let grids = [

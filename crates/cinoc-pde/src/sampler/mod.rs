@@ -1,4 +1,4 @@
-//! Random fields. Randomness comes in as standard normal numbers, so this crate has no generator of its own.
+//! Random fields, from standard normal numbers that the caller provides.
 
 mod chaos;
 mod gaussian_process;

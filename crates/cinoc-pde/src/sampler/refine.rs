@@ -1,10 +1,10 @@
-//! Periodic fields on finer grids.
+//! Trigonometric interpolation of periodic fields.
 
 use crate::{Grid, Real};
 use std::f64::consts::TAU;
 
-/// A periodic field on a grid of the same lengths with at least as many nodes along each axis: the wave of each kind that it is made of, nothing
-/// added. Its highest wave along an axis, which no node tells from its mirror image, becomes a cosine.
+/// Interpolates a periodic field trigonometrically to a grid of the same lengths that is not coarser along any axis.
+/// The Nyquist mode along an axis becomes a cosine.
 ///
 /// # Panics
 /// If the grids are not periodic, differ in lengths, or the second is coarser.
@@ -33,12 +33,12 @@ pub fn refine(from: &Grid, to: &Grid, field: &[Real]) -> Vec<Real> {
     values.into_iter().map(|z| z as Real).collect()
 }
 
-/// Beyond so many cosines their sum is taken by its closed form.
+/// Number of cosines beyond which their sum is computed in closed form.
 const MANY: usize = 1 << 23;
 
-/// `1 + 2·Σ cos(k·turn)` over k from 1 to `waves`.
+/// Computes `1 + 2·Σ cos(k·turn)` over k from 1 to `waves`.
 fn dirichlet(waves: usize, turn: f64) -> f64 {
-    // A whole turn changes nothing, and near zero the quotient is of small numbers.
+    // Whole turns are removed; near zero the quotient is ill-conditioned.
     let turn = turn - TAU * (turn / TAU).round();
     match turn.abs() < 1e-9 {
         true => 1.0 + 2.0 * waves as f64,
@@ -46,7 +46,7 @@ fn dirichlet(waves: usize, turn: f64) -> f64 {
     }
 }
 
-/// What the value at node `j` of `nodes` adds to that at node `i` of `finer`.
+/// Weight of the value at node `j` of `nodes` for node `i` of `finer`.
 fn weight(i: usize, finer: usize, j: usize, nodes: usize) -> f64 {
     let turn = TAU * (i as f64 / finer as f64 - j as f64 / nodes as f64);
     let waves = match finer * nodes * nodes > MANY {

@@ -1,4 +1,4 @@
-//! All substeps of a tick in one operation.
+//! Fused operation for all substeps of a tick.
 
 use super::nonlinear::Nonlinear;
 use super::plan::Plan;
@@ -7,18 +7,20 @@ use crate::Real;
 use crate::calculus::add;
 use cinoc_tape::{Cotangents, Inputs, Op, Shape};
 
-/// States kept per tick at most; between them the backward pass steps once more.
-const MOST_SLOTS: usize = 32;
+/// Maximum number of states saved per tick; the backward pass recomputes those in between.
+const MAX_SLOTS: usize = 32;
 
-/// The same where the number of substeps is chosen in every tick: all stages of four substeps.
-const MOST_SLOTS_CHOSEN: usize = 16;
+/// Maximum if the number of substeps is chosen in every tick: all stages of four substeps.
+const MAX_SLOTS_CHOSEN: usize = 16;
 
-/// Numbers in front of the kept states, a full cache line so that these are aligned: which plan was chosen (see [`Choice`]), then padding.
+/// Length of the header before the saved states, a full cache line for alignment: the chosen plan (see [`Choice`]),
+/// then padding.
 const HEADER: usize = 16;
 
-/// Which of the plans a tick was stepped with; none if it blew up. The backward pass must take the same one.
+/// Index of the plan that a tick used, for the backward pass; none if it diverged.
 ///
-/// An operation saves nothing but [`Real`]s, so the index is saved as one. There are at most [`MOST_SUBSTEPS`](super::substeps::MOST_SUBSTEPS) plans: it is exact.
+/// An operation saves [`Real`]s only. As one, the index is exact: there are at most
+/// [`MAX_SUBSTEPS`](super::substeps::MAX_SUBSTEPS) plans.
 #[derive(Clone, Copy)]
 struct Choice(Option<usize>);
 
@@ -34,27 +36,28 @@ impl Choice {
     }
 }
 
-/// A tick under a held force. Inputs: field and force, `[batch, nodes...]`.
+/// A tick under a constant force. Inputs: field and force, `[batch, nodes...]`.
 ///
-/// The state stays in Fourier space from the first substep to the last. The forward pass keeps it at the start of each substep (of a single
-/// substep with a single stage, nothing), and at each stage if there is room for that; the backward pass computes the others again.
+/// The state stays in Fourier space for all substeps. The forward pass saves it at the start of each substep (nothing
+/// for a single substep with a single stage) and, if slots suffice, at each stage; the backward pass recomputes the
+/// others.
 pub(super) struct FusedStep {
     pub nonlinear: Box<dyn Nonlinear>,
-    /// One for each number of substeps that may be chosen, fewest first.
+    /// Plans for the possible numbers of substeps, fewest first.
     pub plans: Vec<Plan<Vec<Real>>>,
     pub substeps: Substeps,
     pub tick: f64,
 }
 
 /// Working space by purpose.
-pub(super) struct Room<'a> {
+pub(super) struct Workspace<'a> {
     pub f_hat: &'a mut [Real],
     pub z: &'a mut [Real],
     pub next: &'a mut [Real],
     pub rates: &'a mut [Real],
     pub kept: &'a mut [Real],
     pub work: &'a mut [Real],
-    /// For the backward pass only: cotangents of the stages, of the force, and states between the kept ones.
+    /// For the backward pass only: cotangents of the stages, of the force, and states between the saved ones.
     pub stage_bars: &'a mut [Real],
     pub f_bar: &'a mut [Real],
     pub between: &'a mut [Real],
@@ -69,51 +72,51 @@ impl FusedStep {
         self.plans[0].lines.len()
     }
 
-    /// Numbers for each field of a recorded step, and for all of them together.
-    pub fn room_for_recording(&self) -> [usize; 2] {
+    /// Count of numbers stored by a recorded step, per field and once per batch.
+    pub fn recording_size(&self) -> [usize; 2] {
         [(2 + self.slots()) * self.size() / self.nonlinear.layout().group(), self.scratch(&[])]
     }
 
-    fn most_substeps(&self) -> usize {
+    fn max_substeps(&self) -> usize {
         self.plans.last().expect("a plan").substeps
     }
 
-    /// Whether a tick is a single stage whose values are the field: then nothing is kept but what is given.
+    /// Returns true if a tick is a single stage whose values are the field: nothing needs to be saved.
     fn single(&self) -> bool {
-        self.most_substeps() == 1 && self.stages() == 1 && self.nonlinear.keeps_fields()
+        self.max_substeps() == 1 && self.stages() == 1 && self.nonlinear.keeps_fields()
     }
 
     fn slots(&self) -> usize {
         if self.single() {
             return 0;
         }
-        let most = if self.plans.len() > 1 { MOST_SLOTS_CHOSEN } else { MOST_SLOTS };
-        most.min(self.most_substeps())
+        let most = if self.plans.len() > 1 { MAX_SLOTS_CHOSEN } else { MAX_SLOTS };
+        most.min(self.max_substeps())
     }
 
-    /// Substeps from one kept state to the next.
+    /// Substeps from one saved state to the next.
     fn every(&self, substeps: usize) -> usize {
         substeps.div_ceil(self.slots().max(1))
     }
 
-    /// Whether there is room to keep the state of every stage: true where few of the substeps that may be chosen are taken.
+    /// Returns true if the slots suffice for the state of every stage, as with few substeps.
     fn keeps_stages(&self, substeps: usize) -> bool {
         substeps * self.stages() <= self.slots()
     }
 
-    /// Numbers in a field, and numbers kept per group of fields.
+    /// Length of a field, and count of numbers saved per group of fields.
     fn sizes(&self, x: &Shape) -> (usize, usize) {
         (x.count() / x.sizes()[0], HEADER + self.slots() * self.size())
     }
 
-    fn room<'a>(&self, mut scratch: &'a mut [Real]) -> Room<'a> {
+    fn workspace<'a>(&self, mut scratch: &'a mut [Real]) -> Workspace<'a> {
         let mut take = |count: usize| {
             let (part, rest) = std::mem::take(&mut scratch).split_at_mut(count);
             scratch = rest;
             part
         };
         let (size, stages) = (self.size(), self.stages());
-        Room {
+        Workspace {
             f_hat: take(size),
             z: take(size),
             next: take(size),
@@ -122,30 +125,30 @@ impl FusedStep {
             work: take(self.nonlinear.work().max(self.nonlinear.layout().work())),
             stage_bars: take((stages + 1) * size),
             f_bar: take(size),
-            between: take(self.every(self.most_substeps()) * size),
+            between: take(self.every(self.max_substeps()) * size),
         }
     }
 
-    /// The cotangent of the state before all substeps, from states that were kept at the start of some of them.
-    fn back_from_states(&self, plan: &Plan<Vec<Real>>, states: &[Real], room: &mut Room) {
+    /// Computes the cotangent of the initial state from the states saved at the start of some substeps.
+    fn back_from_states(&self, plan: &Plan<Vec<Real>>, states: &[Real], workspace: &mut Workspace) {
         let (size, every) = (self.size(), self.every(plan.substeps));
         for slot in (0..plan.substeps.div_ceil(every)).rev() {
-            let between = std::mem::take(&mut room.between);
+            let between = std::mem::take(&mut workspace.between);
             let count = every.min(plan.substeps - slot * every);
             between[..size].copy_from_slice(&states[slot * size..][..size]);
             for i in 1..count {
                 let (z, next) = between[(i - 1) * size..(i + 1) * size].split_at_mut(size);
-                let Room { f_hat, rates, kept, work, .. } = room;
+                let Workspace { f_hat, rates, kept, work, .. } = workspace;
                 self.step(plan, z, f_hat, next, rates, kept, work, false, &mut []);
             }
             for i in (0..count).rev() {
-                self.step_back(plan, &between[i * size..][..size], room);
+                self.step_back(plan, &between[i * size..][..size], workspace);
             }
-            room.between = between;
+            workspace.between = between;
         }
     }
 
-    /// The plan for a tick that starts at this speed; none if even the most substeps are too few.
+    /// Chooses the plan for a tick that starts at this speed; none if even the maximum of substeps is too small.
     fn choose(&self, speed: Real) -> Choice {
         Choice(self.plans.iter().position(|plan| self.substeps.fits(speed, self.tick, plan.substeps)))
     }
@@ -173,7 +176,7 @@ impl Op for FusedStep {
 
     fn scratch(&self, _: &[Shape]) -> usize {
         let (size, stages) = (self.size(), self.stages());
-        let between = self.every(self.most_substeps());
+        let between = self.every(self.max_substeps());
         (2 * stages + 5 + between) * size
             + stages * self.nonlinear.kept()
             + self.nonlinear.work().max(self.nonlinear.layout().work())
@@ -183,7 +186,7 @@ impl Op for FusedStep {
         let layout = self.nonlinear.layout();
         let (nodes, keep) = self.sizes(&x.shape(0));
         let (size, group) = (self.size(), nodes * layout.group());
-        let Room { f_hat, mut z, mut next, rates, kept, work, .. } = self.room(scratch);
+        let Workspace { f_hat, mut z, mut next, rates, kept, work, .. } = self.workspace(scratch);
         for (((y, z_in), f), saved) in
             y.chunks_mut(group).zip(x[0].chunks(group)).zip(x[1].chunks(group)).zip(saved.chunks_exact_mut(keep))
         {
@@ -216,28 +219,28 @@ impl Op for FusedStep {
         let layout = self.nonlinear.layout();
         let (nodes, keep) = self.sizes(&x.shape(0));
         let (size, stages, group) = (self.size(), self.stages(), nodes * layout.group());
-        let mut room = self.room(scratch);
+        let mut workspace = self.workspace(scratch);
         let fresh = [0, 1].map(|i| bars.slot(i).is_some_and(|(_, fresh)| fresh));
         for (g, (saved, y_bar)) in saved.chunks_exact(keep).zip(y_bar.chunks(group)).enumerate() {
             let part = g * group..g * group + y_bar.len();
-            room.f_bar.fill(0.0);
-            room.stage_bars[stages * size..].fill(0.0);
+            workspace.f_bar.fill(0.0);
+            workspace.stage_bars[stages * size..].fill(0.0);
             if self.single() {
-                layout.load(y_bar, &mut room.stage_bars[stages * size..], room.work);
-                self.nonlinear.columns(&x[0][part.clone()], room.kept, room.work);
-                self.stages_back(&self.plans[0], &mut room);
+                layout.load(y_bar, &mut workspace.stage_bars[stages * size..], workspace.work);
+                self.nonlinear.columns(&x[0][part.clone()], workspace.kept, workspace.work);
+                self.stages_back(&self.plans[0], &mut workspace);
             } else if let Some(plan) = self.plan(Choice::load(saved)) {
-                layout.load(y_bar, &mut room.stage_bars[stages * size..], room.work);
+                layout.load(y_bar, &mut workspace.stage_bars[stages * size..], workspace.work);
                 let saved = &saved[HEADER..];
                 if self.keeps_stages(plan.substeps) {
                     let substeps = saved[..plan.substeps * stages * size].chunks_exact(stages * size);
-                    substeps.rev().for_each(|states| self.step_back_from(plan, states, &mut room));
+                    substeps.rev().for_each(|states| self.step_back_from(plan, states, &mut workspace));
                 } else {
-                    layout.load(&x[1][part.clone()], room.f_hat, room.work);
-                    self.back_from_states(plan, saved, &mut room);
+                    layout.load(&x[1][part.clone()], workspace.f_hat, workspace.work);
+                    self.back_from_states(plan, saved, &mut workspace);
                 }
             }
-            let Room { z, next, f_bar, stage_bars, work, .. } = &mut room;
+            let Workspace { z, next, f_bar, stage_bars, work, .. } = &mut workspace;
             for (i, spectrum) in [&mut stage_bars[stages * size..], f_bar].into_iter().enumerate() {
                 let Some((bar, _)) = bars.slot(i) else { continue };
                 let bar = &mut bar[part.clone()];

@@ -1,9 +1,10 @@
-//! Coefficients of a scheme for all modes at once.
+//! Coefficients of a scheme for all modes.
 
 use super::Scheme;
 use std::collections::HashMap;
 
-/// The coefficients of one [`super::scheme::Combination`], each a `C` over all modes; rates without influence are left out.
+/// Coefficients of one [`super::scheme::Combination`], each a `C` over all modes; rates with zero coefficients are
+/// omitted.
 pub(super) struct Mix<C> {
     pub state: C,
     pub rates: Vec<Option<C>>,
@@ -16,9 +17,9 @@ pub(super) struct Plan<C> {
 }
 
 impl<C> Plan<C> {
-    /// For modes with the linear rates `lambda`; `store` makes a `C` of one coefficient per mode.
+    /// Creates the plan for modes with linear rates `lambda`; `store` converts one coefficient per mode into a `C`.
     pub fn new(scheme: &dyn Scheme, lambda: &[f64], tick: f64, substeps: usize, store: impl Fn(Vec<f64>) -> C) -> Self {
-        // Waves of one length share a rate, and what follows from it can take long.
+        // Modes of equal wavelength share a rate; its coefficients are computed once.
         let (mut known, mut distinct) = (HashMap::new(), Vec::new());
         let mut lines = |lambda: f64| {
             *known.entry(lambda.to_bits()).or_insert_with(|| {

@@ -3,13 +3,13 @@
 use nalgebra::Complex;
 use std::f64::consts::PI;
 
-/// How a scheme mixes what it knows: the next stage (or, in the last line, the next state) is `state·z + Σ rates[j]·N(stage j)`.
-/// Stage 0 is the state itself.
+/// Linear combination of a scheme: the next stage (in the last line, the next state) is
+/// `state·z + Σ rates[j]·N(stage j)`. Stage 0 is the state.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Combination {
     /// Factor of the state.
     pub state: f64,
-    /// Factors of the nonlinear rates at the stages before.
+    /// Factors of the nonlinear rates at the preceding stages.
     pub rates: Vec<f64>,
 }
 
@@ -19,9 +19,10 @@ impl Combination {
     }
 }
 
-/// A Runge–Kutta scheme whose coefficients depend on the linear rate of each mode: explicit, implicit–explicit and exponential schemes alike.
+/// Runge–Kutta scheme whose coefficients depend on the linear rate of each mode: explicit, implicit–explicit or
+/// exponential.
 pub trait Scheme: Send + Sync {
-    /// The coefficients for a mode with the linear rate `lambda`, line by line; line `i` has `i + 1` rates.
+    /// Coefficients for a mode with linear rate `lambda`, line by line; line `i` has `i + 1` rates.
     fn lines(&self, lambda: f64, dt: f64) -> Vec<Combination>;
 }
 
@@ -53,8 +54,8 @@ impl Scheme for Etdrk4 {
     }
 }
 
-/// The four functions of ETDRK4 at a real `c`. Their formulas cancel catastrophically near zero, so each is the mean of its values on a circle
-/// around `c` (Kassam and Trefethen), by symmetry on the upper half: 32 points give all digits.
+/// The four functions of ETDRK4 at a real `c`. Their formulas suffer from cancellation near zero, so each is the mean
+/// over a circle around `c` (Kassam and Trefethen), by symmetry over its upper half: 32 points give full precision.
 fn contour(c: f64) -> [f64; 4] {
     const POINTS: usize = 32;
     let mut sums = [0.0; 4];
@@ -74,7 +75,7 @@ fn contour(c: f64) -> [f64; 4] {
     sums
 }
 
-/// The classical Runge–Kutta scheme of fourth order, explicit in λ too: stable for −2.78 < dt·λ ≤ 0.
+/// Classical Runge–Kutta scheme of fourth order, explicit in λ too: stable for −2.78 < dt·λ ≤ 0.
 #[derive(Clone, Copy, Debug)]
 pub struct Rk4;
 
@@ -118,7 +119,7 @@ mod tests {
     fn orders_on_a_linear_equation() {
         for (scheme, order) in [(&CrankNicolsonEuler as &dyn Scheme, 1.0), (&Etdrk4, 4.0), (&Rk4, 4.0)] {
             let error = |dt: f64| (growth(scheme, -2.0, 0.7, dt) - (-1.3 * dt).exp()).abs();
-            // The error of one step is of one order more.
+            // The error of one step is one order higher.
             let found = (error(0.04) / error(0.02)).log2() - 1.0;
             assert!((found - order).abs() < 0.1, "order {found} instead of {order}");
         }

@@ -1,13 +1,13 @@
-//! One substep, forwards and backwards.
+//! Forward and backward pass of one substep.
 
-use super::fused::{FusedStep, Room};
+use super::fused::{FusedStep, Workspace};
 use super::plan::Plan;
 use crate::Real;
 use crate::calculus::{add, combine};
-use cinoc_tape::kernel::crew;
+use cinoc_tape::kernel::parallel;
 
 impl FusedStep {
-    /// The next stage (or state) of a line of the scheme.
+    /// Computes the next stage (or state) by a line of the scheme.
     fn mix(&self, plan: &Plan<Vec<Real>>, line: usize, z: &[Real], rates: &[Real], next: &mut [Real]) {
         let mix = &plan.lines[line];
         let rates = mix.rates.iter().zip(rates.chunks_exact(self.size()));
@@ -15,7 +15,8 @@ impl FusedStep {
         combine(std::iter::once((&mix.state[..], z)).chain(known), next);
     }
 
-    /// One substep from `z` to `next`. With `begun`, the first rate is known. Copies the states of as many stages as fit into `states`.
+    /// Advances one substep from `z` to `next`. With `begun`, the first rate is known. Copies the states of the stages
+    /// that fit into `states`.
     pub fn step(
         &self,
         plan: &Plan<Vec<Real>>,
@@ -33,7 +34,7 @@ impl FusedStep {
         for stage in 0..self.stages() {
             let at: &[Real] = if stage == 0 { z } else { next };
             if let Some(state) = states.next() {
-                crew::copy(at, state);
+                parallel::copy(at, state);
             }
             if stage > 0 || !begun {
                 self.nonlinear.prepare(at, &mut kept[..keep], work);
@@ -43,10 +44,10 @@ impl FusedStep {
         }
     }
 
-    /// The cotangent of `z` from that of the state one substep later, which is the last of `stage_bars`; it ends there too.
-    pub fn step_back(&self, plan: &Plan<Vec<Real>>, z: &[Real], room: &mut Room) {
+    /// Computes the cotangent of `z` from that of the state one substep later, both as the last of `stage_bars`.
+    pub fn step_back(&self, plan: &Plan<Vec<Real>>, z: &[Real], workspace: &mut Workspace) {
         let (size, keep, stages) = (self.size(), self.nonlinear.kept(), self.stages());
-        let Room { f_hat, next, rates, kept, work, .. } = room;
+        let Workspace { f_hat, next, rates, kept, work, .. } = workspace;
         for stage in 0..stages {
             let kept = &mut kept[stage * keep..][..keep];
             self.nonlinear.prepare(if stage == 0 { z } else { next }, kept, work);
@@ -55,22 +56,22 @@ impl FusedStep {
                 self.mix(plan, stage, z, &rates[..(stage + 1) * size], next);
             }
         }
-        self.stages_back(plan, room);
+        self.stages_back(plan, workspace);
     }
 
-    /// The same from the states of all stages.
-    pub fn step_back_from(&self, plan: &Plan<Vec<Real>>, states: &[Real], room: &mut Room) {
-        let each = room.kept.chunks_exact_mut(self.nonlinear.kept());
+    /// Computes the cotangent from the states of all stages.
+    pub fn step_back_from(&self, plan: &Plan<Vec<Real>>, states: &[Real], workspace: &mut Workspace) {
+        let each = workspace.kept.chunks_exact_mut(self.nonlinear.kept());
         for (state, kept) in states.chunks_exact(self.size()).zip(each) {
-            self.nonlinear.prepare(state, kept, room.work);
+            self.nonlinear.prepare(state, kept, workspace.work);
         }
-        self.stages_back(plan, room);
+        self.stages_back(plan, workspace);
     }
 
-    /// The same from what the stages keep.
-    pub fn stages_back(&self, plan: &Plan<Vec<Real>>, room: &mut Room) {
+    /// Computes the cotangent from the saved values of the stages.
+    pub fn stages_back(&self, plan: &Plan<Vec<Real>>, workspace: &mut Workspace) {
         let (size, keep, stages) = (self.size(), self.nonlinear.kept(), self.stages());
-        let Room { next, rates, kept, work, stage_bars, f_bar, .. } = room;
+        let Workspace { next, rates, kept, work, stage_bars, f_bar, .. } = workspace;
         let rate_bar = &mut rates[..size];
         for stage in (0..stages).rev() {
             let (this, later) = stage_bars[stage * size..].split_at_mut(size);

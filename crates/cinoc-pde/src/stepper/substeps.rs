@@ -1,35 +1,36 @@
-//! Into how many substeps a step is divided.
+//! Division of a step into substeps.
 
 use crate::Real;
 
-/// Into how many substeps a step is divided.
+/// Number of substeps per step.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Substeps {
-    /// Always as many, at least one.
+    /// A fixed number, at least one.
     Fixed(usize),
-    /// At the start of each step, and for each field on its own, the smallest power of two from 2 on with which nothing crosses more than this
-    /// share of a cell per substep; the share is positive. Beyond 64 the field is given up: it becomes NaN, which a rollout reports as diverged.
-    /// The derivative takes the number as given.
+    /// The smallest power of two from 2 on that keeps the Courant number (cells crossed per substep) below this
+    /// positive limit, chosen at the start of each step for each field. Beyond 64 the field becomes NaN, which a
+    /// rollout reports as diverged. The derivative treats the number as constant.
     Courant(f64),
 }
 
-/// The most substeps that [`Substeps::Courant`] chooses.
-pub(super) const MOST_SUBSTEPS: usize = 64;
+/// Maximum number of substeps for [`Substeps::Courant`].
+pub(super) const MAX_SUBSTEPS: usize = 64;
 
 impl Substeps {
-    /// The numbers to choose from.
+    /// Possible numbers of substeps.
     ///
     /// # Panics
-    /// If there is nothing to choose.
+    /// With zero substeps, or a Courant number that is not positive.
     pub(super) fn counts(self) -> impl Iterator<Item = usize> {
         let (first, last) = match self {
             Self::Fixed(n) => {
-                assert!(n > 0, "a step needs at least one substep; with none, time would stand still");
+                assert!(n > 0, "a step needs at least one substep; zero would not advance time");
                 (n, n)
             }
             Self::Courant(limit) => {
                 assert!(limit > 0.0, "a Courant number must be positive, not {limit}");
-                (2, MOST_SUBSTEPS)
+                (2, MAX_SUBSTEPS)
             }
         };
         std::iter::successors(Some(first), |n| n.checked_mul(2)).take_while(move |&n| n <= last)
@@ -39,7 +40,7 @@ impl Substeps {
         if let Self::Courant(limit) = self { Some(limit) } else { None }
     }
 
-    /// Whether `n` substeps are enough; with a speed of NaN no number is.
+    /// Returns true if `n` substeps suffice; false for a speed of NaN.
     pub(super) fn fits(self, speed: Real, tick: f64, n: usize) -> bool {
         self.limit().is_none_or(|limit| speed as f64 * tick / n as f64 <= limit)
     }

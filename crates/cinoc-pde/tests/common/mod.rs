@@ -1,9 +1,9 @@
-//! What the tests of the spectral equations share.
+//! Helpers for the tests of the spectral equations.
 #![allow(dead_code)]
 
 use cinoc_pde::{Real, Stepper};
 use cinoc_tape::check::pull_back;
-use cinoc_tape::{Memory, Shape, Tape};
+use cinoc_tape::{Arena, Shape, Tape};
 use npyz::npz::NpzArchive;
 
 /// `[batch, nodes...]`
@@ -11,15 +11,15 @@ pub fn shape(stepper: &dyn Stepper, batch: usize) -> Vec<usize> {
     [batch].into_iter().chain(stepper.grid().nodes.iter().copied()).collect()
 }
 
-/// The fields after some steps under a held force (none if empty).
+/// Fields after some steps under a constant force (zero if empty).
 pub fn run(stepper: &dyn Stepper, start: &[Real], force: &[Real], steps: usize) -> Vec<Real> {
     let shape = shape(stepper, start.len() / stepper.grid().count());
-    let (mut memory, mut z) = (Memory::default(), start.to_vec());
+    let (mut memory, mut z) = (Arena::default(), start.to_vec());
     for _ in 0..steps {
         let tape = Tape::new(memory, &[]);
         let force = if force.is_empty() { tape.zeros(&shape[..]) } else { tape.constant(&shape[..], force) };
         z = stepper.step(tape.constant(&shape[..], &z), force).value();
-        memory = tape.into_memory();
+        memory = tape.into_arena();
     }
     z
 }
@@ -32,7 +32,7 @@ pub fn difference(a: &[Real], b: &[Real]) -> f64 {
     off.fold(0.0, |most: f64, off| if off.is_nan() { f64::INFINITY } else { most.max(off) }) / size
 }
 
-/// Fails unless two steppers agree, and so do their derivatives by field and force.
+/// Asserts that two steppers agree, and so do their derivatives with respect to field and force.
 pub fn assert_same(what: &str, a: &dyn Stepper, b: &dyn Stepper, z: &[Real], force: &[Real], limit: f64) {
     let shape = Shape::new(&shape(a, z.len() / a.grid().count()));
     let point = vec![(shape, z.to_vec()), (shape, force.to_vec())];
@@ -48,7 +48,8 @@ pub struct Golden(NpzArchive<std::io::BufReader<std::fs::File>>);
 
 impl Golden {
     pub fn open(problem: &str) -> Self {
-        let path = format!("{}/tests/golden/{problem}.npz", env!("CARGO_MANIFEST_DIR"));
+        let crate_folder = if cfg!(double) { "../../cinoc-pde" } else { "." };
+        let path = format!("{}/{crate_folder}/tests/golden/{problem}.npz", env!("CARGO_MANIFEST_DIR"));
         Self(NpzArchive::open(&path).expect("golden vectors"))
     }
 
@@ -89,7 +90,7 @@ impl Golden {
 
     /// Compares five steps, and the gradient of `weight·mean z²` over them by the start.
     pub fn compare(&mut self, stepper: &dyn Stepper, sigma: f64, weight: f64) {
-        let limit = if cfg!(feature = "f64") { 1e-9 } else { 1e-4 };
+        let limit = if cfg!(double) { 1e-9 } else { 1e-4 };
         let (start, forces) = (self.real("z0"), self.forces(stepper, sigma));
         let batch = start.len() / stepper.grid().count();
         let shape = shape(stepper, batch);

@@ -2,7 +2,7 @@
 
 use super::cinoc;
 use crate::fault::engine;
-use cinoc::random::Use;
+use cinoc::internal::random::Split;
 use pyo3::prelude::*;
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,7 +13,7 @@ use std::time::Duration;
 const PATIENCE: Duration = Duration::from_millis(50);
 
 /// Makes the states of some uses and seeds, if there are any to be made.
-pub fn prepare(py: Python<'_>, problem: &cinoc::Problem, uses: &[Use], seeds: &[u64]) -> PyResult<()> {
+pub fn prepare(py: Python<'_>, problem: &cinoc::Problem, uses: &[Split], seeds: &[u64]) -> PyResult<()> {
     let Some(attractor) = problem.task.attractor() else { return Ok(()) };
     let stop = AtomicBool::new(false);
     // Signals are for the thread that called, so another one works.

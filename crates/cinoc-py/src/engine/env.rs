@@ -4,12 +4,12 @@ use super::data::prepare;
 use super::policy::{Net, Policy};
 use super::problem::Problem;
 use super::{cinoc, told};
-use crate::arrays::{finite, given, marks, maybe, numbers, numbers_mut, room};
+use crate::arrays::{converted, finite, given, marks, maybe, numbers, numbers_mut, room};
 use crate::fault::{alone, engine, explained, wrong};
 use cinoc::env::EnvState;
-use cinoc::random::{Rng, Use};
-use cinoc::rollout::Beginning;
-use cinoc::threads::Threads;
+use cinoc::internal::random::{Rng, Split};
+use cinoc::internal::threads::Threads;
+use cinoc::rollout::InitialCondition;
 use cinoc::{Config, Real};
 use numpy::Element;
 use pyo3::prelude::*;
@@ -41,7 +41,7 @@ struct State {
     last: Option<Arc<Net>>,
 }
 
-/// Everything that changes while episodes go on.
+/// The state of all episodes.
 #[pyclass(frozen)]
 pub struct Snapshot {
     state: EnvState,
@@ -91,16 +91,17 @@ impl Env {
         let inner = problem.inner.clone();
         let agents = agents.unwrap_or(inner.agents);
         let state = engine(py, || {
-            let env = cinoc::env::Env::new(inner.clone(), instances, agents, Threads::new(threads)?)?.thorough(thorough);
-            let (limits, physical) = (inner.swarm.limits(), vec![0.0; env.actions()]);
+            let env =
+                cinoc::env::Env::new(inner.clone(), instances, agents, Threads::new(threads)?)?.with_expensive_measures(thorough);
+            let (limits, physical) = (inner.swarm.limits(), vec![0.0; env.action_len()]);
             Ok(State { env, limits, physical, last: None })
         })?;
         let state = state.map_err(told)?;
         let width_global = 2 * problem.inner.stepper.grid().count() + agents * (problem.inner.swarm.dimensions() + 1);
-        Ok(Self { instances, agents, width: state.env.width(), width_global, problem, state: Mutex::new(state) })
+        Ok(Self { instances, agents, width: state.env.observation_len(), width_global, problem, state: Mutex::new(state) })
     }
 
-    /// Starts the marked episodes anew: each is the instance of its seed and index, but for what is given.
+    /// Resets the marked episodes: each is the instance of its seed and index, except for what is given.
     #[pyo3(signature = (which, seeds, indices, stream = "train", starts = None, targets = None, places = None, deaths = None))]
     fn reset(
         &self,
@@ -143,7 +144,7 @@ impl Env {
             let mut drawn: Vec<u64> = seeds.iter().zip(which).filter(|(_, which)| **which).map(|(seed, _)| *seed).collect();
             drawn.sort_unstable();
             drawn.dedup();
-            prepare(py, &self.problem.inner, &[Use::of(stream)], &drawn)?;
+            prepare(py, &self.problem.inner, &[Split::of(stream)], &drawn)?;
         }
         let (mut state, problem) = (self.state()?, &*self.problem.inner);
         let state = &mut *state;
@@ -151,19 +152,25 @@ impl Env {
             let own = |array: Option<&[Real]>| array.map(|array| array[i * (array.len() / n)..][..array.len() / n].to_vec());
             let mut beginning = match (own(starts), own(targets)) {
                 (Some(start), Some(target)) => {
-                    let places = problem.swarm.start(agents);
-                    Beginning { start, target, places, deaths: Vec::new(), noise: Rng::seed(seeds[i], stream, indices[i]) }
+                    let positions = problem.swarm.start(agents);
+                    InitialCondition {
+                        start,
+                        target,
+                        positions,
+                        failures: Vec::new(),
+                        noise: Rng::seed(seeds[i], stream, indices[i]),
+                    }
                 }
                 (start, target) => {
-                    let drawn = Beginning::drawn(problem, agents, seeds[i], stream, indices[i] as usize);
-                    Beginning { start: start.unwrap_or(drawn.start), target: target.unwrap_or(drawn.target), ..drawn }
+                    let drawn = InitialCondition::drawn(problem, agents, seeds[i], stream, indices[i] as usize);
+                    InitialCondition { start: start.unwrap_or(drawn.start), target: target.unwrap_or(drawn.target), ..drawn }
                 }
             };
             if let Some(mut own) = own(places) {
                 problem.swarm.settle(&mut own);
-                beginning.places = own;
+                beginning.positions = own;
             }
-            beginning.deaths = deaths.get(i).cloned().unwrap_or_default();
+            beginning.failures = deaths.get(i).cloned().unwrap_or_default();
             beginning
         };
         engine(py, || {
@@ -177,7 +184,7 @@ impl Env {
     fn observe(&self, py: Python<'_>, out: &Bound<'_, PyAny>) -> PyResult<()> {
         let (mut state, mut out) = (self.state()?, room::<Real>("out", out, &[self.instances, self.agents, self.width])?);
         let (env, out) = (&mut state.env, numbers_mut(&mut out));
-        engine(py, || env.look(out))
+        engine(py, || env.observe(out))
     }
 
     /// Everything there is to see, [instances, width_global]; fields as they are, without the noise of sensors.
@@ -201,7 +208,7 @@ impl Env {
     fn step(&self, py: Python<'_>, actions: &Bound<'_, PyAny>, out: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
         let mut state = self.state()?;
         let shape = [self.instances, self.agents, state.limits.len()].map(Some);
-        let actions = given::<Real>("actions", actions, &shape)?;
+        let actions = converted::<Real>("actions", actions, &shape)?;
         let mut out = out.map(|out| room::<Real>("out", out, &[self.instances, self.agents, self.width])).transpose()?;
         let mut seen = out.as_mut().map(numbers_mut);
         let (actions, State { env, limits, physical, .. }) = (numbers(&actions), &mut *state);
@@ -216,7 +223,7 @@ impl Env {
                 }
             }
             match &mut seen {
-                Some(seen) if sound => drop(env.step_and_look(physical, seen)),
+                Some(seen) if sound => drop(env.step_and_observe(physical, seen)),
                 None if sound => drop(env.step(physical)),
                 _ => {}
             }
@@ -236,7 +243,7 @@ impl Env {
         for _ in 0..ticks {
             let env = &mut state.env;
             let stepped = engine(py, || match same {
-                true => env.proceed(&*net.policy, &net.model.params, 1, &mut |_| {}),
+                true => env.run_cached(&*net.policy, &net.model.params, 1, &mut |_| {}),
                 false => env.run(&*net.policy, &net.model.params, 1, &mut |_| {}),
             });
             if stepped.is_err() {
@@ -265,10 +272,11 @@ impl Env {
         let mut ticks = room::<i64>("ticks", ticks, &shape)?;
         let (rewards, ticks) = (numbers_mut(&mut rewards), numbers_mut(&mut ticks));
         let (terminated, truncated) = (numbers_mut(&mut terminated), numbers_mut(&mut truncated));
-        let (last, mut any, mut least) = (state.env.last(), false, f64::INFINITY);
+        let (last, mut any, mut least) = (state.env.last_step(), false, f64::INFINITY);
         for i in 0..self.instances {
             let (reward, wild, done) = (0.0 - last.cost[i], last.diverged[i], last.done[i]);
-            (rewards[i], terminated[i], truncated[i], ticks[i]) = (reward, wild, done && !wild, state.env.tick(i) as i64);
+            (rewards[i], terminated[i], truncated[i], ticks[i]) =
+                (reward, wild, done && !wild, state.env.ticks_elapsed(i) as i64);
             any |= done;
             least = if reward.is_nan() { f64::NEG_INFINITY } else { least.min(reward) };
         }
@@ -276,26 +284,26 @@ impl Env {
     }
 
     fn cost(&self, out: &Bound<'_, PyAny>) -> PyResult<()> {
-        self.one(out, |env, i| env.last().cost[i])
+        self.one(out, |env, i| env.last_step().cost[i])
     }
 
     fn done(&self, out: &Bound<'_, PyAny>) -> PyResult<()> {
-        self.one(out, |env, i| env.last().done[i])
+        self.one(out, |env, i| env.last_step().done[i])
     }
 
     fn diverged(&self, out: &Bound<'_, PyAny>) -> PyResult<()> {
-        self.one(out, |env, i| env.last().diverged[i])
+        self.one(out, |env, i| env.last_step().diverged[i])
     }
 
     fn ticks(&self, out: &Bound<'_, PyAny>) -> PyResult<()> {
-        self.one(out, |env, i| env.tick(i) as i64)
+        self.one(out, |env, i| env.ticks_elapsed(i) as i64)
     }
 
     /// [instances, terms]
     fn terms(&self, out: &Bound<'_, PyAny>) -> PyResult<()> {
         let (n, count) = (self.instances, self.problem.inner.task.terms().len());
         let (state, mut out) = (self.state()?, room::<f64>("out", out, &[n, count])?);
-        let terms = state.env.last().terms;
+        let terms = state.env.last_step().terms;
         numbers_mut(&mut out).iter_mut().enumerate().for_each(|(at, out)| *out = terms[at % count * n + at / count] as f64);
         Ok(())
     }

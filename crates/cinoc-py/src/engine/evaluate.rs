@@ -5,12 +5,13 @@ use super::policy::Policy;
 use super::{cinoc, told};
 use crate::arrays::{Size, finite, maybe, numbers};
 use crate::fault::{engine, explained, wrong};
+use cinoc::Real;
 use cinoc::evaluate::{Detailed, Request, SHARD, Scores, compare, scores_of};
-use cinoc::policy::Idle;
-use cinoc::random::Use;
+use cinoc::internal::budget;
+use cinoc::internal::random::Split;
+use cinoc::internal::threads::Threads;
+use cinoc::policy::ZeroControl;
 use cinoc::tape::Params;
-use cinoc::threads::Threads;
-use cinoc::{Real, memory};
 use pyo3::prelude::*;
 
 /// One row of `cinoc eval`, as JSON, with the score of every instance.
@@ -39,7 +40,7 @@ pub fn evaluate(
             return Err(wrong(format!("{what} cannot be {share}; it must be a share from 0 to 1")));
         }
     }
-    if let Some(most) = problem.task.attractor().map(|attractor| attractor.size(Use::Test)).filter(|most| instances > *most)
+    if let Some(most) = problem.task.attractor().map(|attractor| attractor.size(Split::Test)).filter(|most| instances > *most)
         && starts.is_none()
     {
         let text = format!(
@@ -56,12 +57,12 @@ pub fn evaluate(
     };
     let (starts, targets) = (own("starts", starts)?, own("targets", targets)?);
     let request = Request { fail, fail_at, starts, targets, ..Request::test(agents, instances, seed) };
-    memory::afford(&format!("{instances} scores"), 1000.0 * instances as f64).map_err(told)?;
+    budget::check(&format!("{instances} scores"), 1000.0 * instances as f64).map_err(told)?;
     let threads = Threads::new(threads).map_err(told)?;
     if request.starts.is_empty() || request.targets.is_empty() {
-        prepare(py, problem, &[Use::Test], &[seed])?;
+        prepare(py, problem, &[Split::Test], &[seed])?;
     }
-    let nobody = Idle { action_width: problem.swarm.action_width() };
+    let idle = ZeroControl { action_width: problem.swarm.action_width() };
     let (mut controlled, mut free) = (Scores::default(), Scores::default());
     // In pieces, so that a user can stop it.
     let piece = SHARD * threads.count();
@@ -69,7 +70,7 @@ pub fn evaluate(
         let indices = first..(first + piece).min(instances);
         let found = engine(py, || {
             let with = scores_of(problem, &*net.policy, &net.model.params, &request, indices.clone(), &threads)?;
-            Ok((with, scores_of(problem, &nobody, &Params::default(), &request, indices, &threads)?))
+            Ok((with, scores_of(problem, &idle, &Params::default(), &request, indices, &threads)?))
         })?;
         let (with, without) = found.map_err(told)?;
         controlled.extend(with);

@@ -1,5 +1,6 @@
 //! The engine in one precision; `super::cinoc` says which.
 
+mod advice;
 mod data;
 mod env;
 mod evaluate;
@@ -10,11 +11,11 @@ mod training;
 
 use super::cinoc;
 use crate::fault::{explained, wrong};
-use cinoc::random::Stream;
+use cinoc::internal::random::Stream;
 use pyo3::prelude::*;
 use pyo3::types::PyMapping;
 
-/// Puts everything into its module.
+/// Adds all classes and functions to a module.
 pub fn fill(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<problem::Problem>()?;
     module.add_class::<policy::Policy>()?;
@@ -25,9 +26,9 @@ pub fn fill(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(evaluate::evaluate, module)?)
 }
 
-/// The engine's sentence as an exception.
+/// An error of the engine as an exception.
 fn told(error: cinoc::Error) -> PyErr {
-    explained(error)
+    explained(advice::sentence(&error))
 }
 
 /// Changes of settings, as `key=value`.

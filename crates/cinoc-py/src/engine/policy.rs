@@ -4,30 +4,32 @@ use super::problem::Problem;
 use super::{cinoc, pairs, told};
 use crate::arrays::{array, finite, given, maybe, numbers, sizes};
 use crate::fault::{engine, explained, wrong};
-use cinoc::library;
-use cinoc::policy::{Context, Declared};
-use cinoc::random::{Rng, Stream};
-use cinoc::run::{Kind, Model};
-use cinoc::sense::Observation;
+use cinoc::export::guard;
+use cinoc::internal::library;
+use cinoc::internal::random::{Rng, Stream};
+use cinoc::internal::sense::Observation;
+use cinoc::policy::{Context, PolicyInputs};
+use cinoc::rollout::decide_once;
+use cinoc::run::{Model, ModelKind};
 use cinoc::settings::Overlay;
-use cinoc::tape::{Memory, Params, Tape};
+use cinoc::tape::{Arena, Params, Tape};
 use cinoc::{Error, Real, Registry, evaluate};
 use numpy::{PyArray1, PyArrayDyn};
 use pyo3::prelude::*;
-use pyo3::types::{PyMapping, PyTuple};
+use pyo3::types::{PyBytes, PyMapping, PyTuple};
 use std::cell::RefCell;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Instances that decide together: their numbers stay in the cache.
+/// Instances that decide together, few enough that their numbers stay in the cache.
 const TOGETHER: usize = 32;
 
 thread_local! {
-    /// Room that decisions are made in, used again.
-    static ROOM: RefCell<Memory> = RefCell::default();
+    /// Memory that decisions are computed in, reused.
+    static ROOM: RefCell<Arena> = RefCell::default();
 }
 
-/// What a policy is; others hold on to it while its parameters are set anew.
+/// A policy with its parameters; shared, so that setting others does not disturb those who use it.
 pub struct Net {
     pub name: String,
     pub model: Model,
@@ -67,7 +69,7 @@ impl Net {
         if self.policy.declared().everything && own.everything != other.everything {
             return Err(explained("this policy sees the whole field, and was made for another grid; use its own problem"));
         }
-        evaluate::decide(&*self.policy, agents, instances).map_err(told)
+        evaluate::check_policy(&*self.policy, agents, instances).map_err(told)
     }
 }
 
@@ -84,7 +86,7 @@ impl Policy {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    fn declared(&self) -> Declared {
+    fn declared(&self) -> PolicyInputs {
         self.net().policy.declared()
     }
 }
@@ -94,9 +96,25 @@ impl Policy {
     /// A model that comes with the package, a file, or a run folder.
     #[staticmethod]
     fn load(py: Python<'_>, name: PathBuf) -> PyResult<Self> {
-        let name = name.to_string_lossy().into_owned();
-        let net = engine(py, || library::find(&Registry::builtin(), &name).and_then(|model| Net::of(&name, model)))?;
+        let shown = name.to_string_lossy();
+        let net = engine(py, || library::find(&Registry::builtin(), &name).and_then(|model| Net::of(&shown, model)))?;
         net.map(Self::of).map_err(told)
+    }
+
+    /// A model from the bytes of its file.
+    #[staticmethod]
+    fn from_bytes(py: Python<'_>, file: &[u8]) -> PyResult<Self> {
+        let net = engine(py, || {
+            let model = Model::from_bytes(&Registry::builtin(), file, Path::new("these bytes"))?;
+            Net::of("from bytes", model)
+        })?;
+        net.map(Self::of).map_err(told)
+    }
+
+    /// The bytes of a model file. Parameters are written in single precision.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let net = self.net();
+        Ok(PyBytes::new(py, &engine(py, || net.model.bytes())?))
     }
 
     /// Untrained.
@@ -108,7 +126,7 @@ impl Policy {
             let policy = Registry::builtin().build_policy(&problem.settings, &problem.inner)?;
             let params = policy.init(&mut Rng::new(seed, Stream::Init, 0));
             let config = (*problem.settings).clone();
-            let model = Model { config, kind: Kind::Last, params, seed, update: 0, validation: None };
+            let model = Model { config, kind: ModelKind::Last, params, seed, update: 0, validation: None };
             Ok(Net { name: "untrained".into(), model, problem: problem.clone(), policy: policy.into() })
         })?;
         net.map(Self::of).map_err(told)
@@ -180,15 +198,19 @@ impl Policy {
         Ok(())
     }
 
-    /// Actions within [-1, 1] and what is remembered, from observations as `Env.observe` gives them.
-    #[pyo3(signature = (observation, memory = None))]
-    #[allow(clippy::type_complexity)]
+    /// Actions within [-1, 1], the next memory and the valid observations, from observations as `Env.observe` gives them.
+    ///
+    /// A number of an observation that is not finite or beyond 1e6 in magnitude counts as missing and is replaced by that of `held`, the third
+    /// result of the last call (zeros at first). The strength, the last number, is limited to [0, 1]; a missing one is 0. An inactive agent has
+    /// the action 0 and the memory 0. The memory of an agent is reset where a number is not finite.
+    #[pyo3(signature = (observation, memory = None, held = None))]
     fn act<'py>(
         &self,
         py: Python<'py>,
         observation: &Bound<'py, PyAny>,
         memory: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<(Bound<'py, PyArrayDyn<Real>>, Option<Bound<'py, PyArrayDyn<Real>>>)> {
+        held: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Decided<'py>> {
         let net = self.net();
         let (swarm, declared) = (&net.problem.inner.swarm, net.policy.declared());
         if declared.noise > 0 || declared.clock || declared.everything {
@@ -203,21 +225,28 @@ impl Policy {
         if n == 0 || agents == 0 {
             return Err(wrong("observation holds no agent"));
         }
-        evaluate::decide(&*net.policy, agents, TOGETHER.min(n)).map_err(told)?;
+        evaluate::check_policy(&*net.policy, agents, TOGETHER.min(n)).map_err(told)?;
         let memory = maybe::<Real>("memory", memory, &[n, agents, declared.memory].map(Some))?;
-        let (seen, before) = (numbers(&observation), memory.as_ref().map(|memory| numbers(memory)));
-        let (actions, after) = engine(py, || {
+        let held = maybe::<Real>("held", held, &[n, agents, width].map(Some))?;
+        let count = n * agents * width;
+        let mut seen = held.map_or_else(|| vec![0.0; count], |held| numbers(&held).to_vec());
+        guard_observations(numbers(&observation), &mut seen, width);
+        let mut before = memory.map_or_else(|| vec![0.0; n * agents * declared.memory], |memory| numbers(&memory).to_vec());
+        if declared.memory > 0 {
+            before.chunks_exact_mut(declared.memory).for_each(guard::check_memory);
+        }
+        let (actions, after, seen) = engine(py, || {
             let mut found =
                 (Vec::with_capacity(n * agents * swarm.action_width()), Vec::with_capacity(n * agents * declared.memory));
             for first in (0..n).step_by(TOGETHER) {
                 let part = first * agents..(first + TOGETHER).min(n) * agents;
-                let before = before.map(|memory| &memory[part.start * declared.memory..part.end * declared.memory]);
+                let before = &before[part.start * declared.memory..part.end * declared.memory];
                 net.decide(&seen[part.start * width..part.end * width], before, agents, &mut found);
             }
-            found
+            (found.0, found.1, seen)
         })?;
         let after = (declared.memory > 0).then(|| array(py, after, &[n, agents, declared.memory]));
-        Ok((array(py, actions, &[n, agents, swarm.action_width()]), after))
+        Ok((array(py, actions, &[n, agents, swarm.action_width()]), after, array(py, seen, &[n, agents, width])))
     }
 
     /// Writes a model file. Parameters are written in single precision.
@@ -232,9 +261,20 @@ impl Policy {
     }
 }
 
+/// Actions, the next memory, and the valid observations.
+type Decided<'py> = (Bound<'py, PyArrayDyn<Real>>, Option<Bound<'py, PyArrayDyn<Real>>>, Bound<'py, PyArrayDyn<Real>>);
+
+/// Replaces held observations by those that are valid; the strength, the last number of each, is limited instead.
+fn guard_observations(observation: &[Real], held: &mut [Real], width: usize) {
+    for (seen, held) in observation.chunks_exact(width).zip(held.chunks_exact_mut(width)) {
+        guard::hold(seen, held);
+        held[width - 1] = guard::strength(seen[width - 1]);
+    }
+}
+
 impl Net {
-    /// Decides for a few instances: adds actions, as parts of the limits, and what is remembered.
-    fn decide(&self, observation: &[Real], memory: Option<&[Real]>, agents: usize, found: &mut (Vec<Real>, Vec<Real>)) {
+    /// Decides for a few instances: adds actions, relative to the limits, and the next memory.
+    fn decide(&self, observation: &[Real], memory: &[Real], agents: usize, found: &mut (Vec<Real>, Vec<Real>)) {
         let (swarm, params, remembered) = (&self.problem.inner.swarm, &self.model.params, self.policy.declared().memory);
         let (features, limits) = (swarm.features(), swarm.limits());
         let (seen, known) = (features.patch.count(), features.position);
@@ -245,27 +285,30 @@ impl Net {
         let view: Vec<Real> = observation.chunks_exact(width).step_by(viewers).flat_map(|x| &x[..seen]).copied().collect();
         let position: Vec<Real> = observation.chunks_exact(width).flat_map(|x| &x[seen..seen + known]).copied().collect();
         let strength: Vec<Real> = observation.chunks_exact(width).map(|x| x[seen + known]).collect();
-        let nothing = vec![0.0; n * agents * remembered];
         ROOM.with_borrow_mut(|room| {
             let tape = Tape::new(std::mem::take(room), params.shared()).rematerialise(true);
             {
-                let view = if features.shared { tape.given([n, seen], &view) } else { tape.given([n, agents, seen], &view) };
-                let shown = Observation::again(&features, view, tape.given([n, agents, known], &position));
-                let memory = (remembered > 0).then(|| tape.given([n, agents, remembered], memory.unwrap_or(&nothing)));
-                let decision = self.policy.act(&params.leaves(&tape, false), &shown, &Context { memory, ..Context::default() });
-                let action = swarm.saturate(decision.raw, tape.given([n, agents], &strength));
-                action.read(|action| found.0.extend(action.iter().zip(limits.iter().cycle()).map(|(a, limit)| a / limit)));
-                if let Some(memory) = decision.memory {
-                    // The dead remember nothing.
+                let view =
+                    if features.shared { tape.placeholder([n, seen], &view) } else { tape.placeholder([n, agents, seen], &view) };
+                let shown = Observation::from_parts(&features, view, tape.placeholder([n, agents, known], &position));
+                let memory = (remembered > 0).then(|| tape.placeholder([n, agents, remembered], memory));
+                let (context, active) = (Context { memory, ..Context::default() }, tape.placeholder([n, agents], &strength));
+                let limit = |raw| swarm.saturate(raw, active);
+                let (action, memory) = decide_once(&*self.policy, &params.leaves(&tape, false), &shown, &context, active, limit);
+                // A custom policy may compute NaN from finite numbers.
+                let share = |(a, limit): (&Real, &Real)| if a.is_nan() { 0.0 } else { (a / limit).clamp(-1.0, 1.0) };
+                action.read(|action| found.0.extend(action.iter().zip(limits.iter().cycle()).map(share)));
+                if let Some(memory) = memory {
                     let each = |values: &[Real]| {
-                        for (memory, strength) in values.chunks_exact(remembered).zip(&strength) {
-                            found.1.extend(memory.iter().map(|m| if *strength > 0.0 { *m } else { 0.0 }));
+                        for memory in values.chunks_exact(remembered) {
+                            let valid = memory.iter().all(|&m| guard::is_valid(m));
+                            found.1.extend(memory.iter().map(|m| if valid { *m } else { 0.0 }));
                         }
                     };
                     memory.read(each);
                 }
             }
-            *room = tape.into_memory();
+            *room = tape.into_arena();
         });
     }
 }

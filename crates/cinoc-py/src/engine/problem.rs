@@ -3,22 +3,23 @@
 use super::data::prepare;
 use super::{cinoc, pairs, stream, told};
 use crate::arrays::array;
-use crate::fault::{engine, explained, wrong};
+use crate::fault::{engine, wrong};
+use cinoc::internal::budget;
+use cinoc::internal::random::{Rng, Split};
+use cinoc::internal::sense::Patch;
 use cinoc::problem::Preset;
-use cinoc::random::{Rng, Use};
-use cinoc::sense::Patch;
 use cinoc::settings::Overlay;
-use cinoc::{Config, Error, Real, Registry, memory};
+use cinoc::{Config, Real, Registry};
 use numpy::{PyArray1, PyArrayDyn};
 use pyo3::prelude::*;
 use pyo3::types::{PyMapping, PyTuple};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// A start and a target.
 type Fields<'py> = (Bound<'py, PyArrayDyn<Real>>, Bound<'py, PyArrayDyn<Real>>);
 
-/// A control problem: physics, agents and what is wanted.
+/// A control problem: physics, swarm and task.
 #[pyclass(frozen)]
 #[derive(Clone)]
 pub struct Problem {
@@ -27,28 +28,20 @@ pub struct Problem {
 }
 
 /// The settings of a problem, or of a TOML file that names one; and the name of the preset, empty where a file chose.
-pub fn config(name: &str, preset: &str, set: &[String]) -> PyResult<(Config, String)> {
+pub fn config(name: &Path, preset: &str, set: &[String]) -> PyResult<(Config, String)> {
+    let opened = preset.parse::<Preset>().and_then(|preset| {
+        let changes = Overlay::from_pairs(set)?;
+        Registry::builtin().open(name, preset, &changes)
+    });
+    let chosen = if Registry::is_file(name) { String::new() } else { preset.to_owned() };
+    Ok((opened.map_err(told)?, chosen))
+}
+
+/// All settings from their text, as `Problem.config` gives it, with changes.
+pub fn config_of(text: &str, set: &[String]) -> PyResult<Config> {
     let registry = Registry::builtin();
-    let known = |preset: &str| match preset {
-        "tuned" => Ok(Preset::Tuned),
-        "paper" => Ok(Preset::Paper),
-        _ => Err(explained(format!("there is no preset {preset:?}; choose one of: tuned, paper"))),
-    };
-    let (mut name, mut from, mut chosen) = (name.to_owned(), known(preset)?, preset.to_owned());
-    let mut changes = Overlay::default();
-    if name.ends_with(".toml") {
-        let text = std::fs::read_to_string(&name).map_err(Error::file(Path::new(&name))).map_err(told)?;
-        changes = Overlay::from_toml(&text, &name).map_err(told)?;
-        let Some(problem) = changes.take("problem") else {
-            return Err(explained(format!("{name} does not say which problem it is for; add a line like: problem = \"...\"")));
-        };
-        if let Some(preset) = changes.take("preset") {
-            from = known(preset.as_str().unwrap_or_default())?;
-        }
-        (name, chosen) = (problem.as_str().unwrap_or_default().to_owned(), String::new());
-    }
-    set.iter().try_for_each(|pair| changes.set(pair)).map_err(told)?;
-    Ok((registry.config(&name, from, &changes).map_err(told)?, chosen))
+    let read = || registry.change(&registry.read(text, "the settings")?, &Overlay::from_pairs(set)?);
+    read().map_err(told)
 }
 
 impl Problem {
@@ -56,7 +49,12 @@ impl Problem {
         Self { inner, settings: Arc::new(settings) }
     }
 
-    /// The shape of so many fields.
+    fn built(py: Python<'_>, settings: Config) -> PyResult<Self> {
+        let inner = engine(py, || Registry::builtin().build(&settings))?.map_err(told)?;
+        Ok(Self::of(settings, Arc::new(inner)))
+    }
+
+    /// The shape of `count` fields.
     pub fn fields(&self, count: usize) -> Vec<usize> {
         std::iter::once(count).chain(self.inner.stepper.grid().nodes.iter().copied()).collect()
     }
@@ -66,10 +64,15 @@ impl Problem {
 impl Problem {
     #[new]
     #[pyo3(signature = (name, preset = "tuned", set = None))]
-    fn new(py: Python<'_>, name: &str, preset: &str, set: Option<&Bound<'_, PyMapping>>) -> PyResult<Self> {
-        let (settings, _) = config(name, preset, &pairs(set)?)?;
-        let inner = engine(py, || Registry::builtin().build(&settings))?.map_err(told)?;
-        Ok(Self::of(settings, Arc::new(inner)))
+    fn new(py: Python<'_>, name: PathBuf, preset: &str, set: Option<&Bound<'_, PyMapping>>) -> PyResult<Self> {
+        Self::built(py, config(&name, preset, &pairs(set)?)?.0)
+    }
+
+    /// A problem from the text of all its settings, with changes.
+    #[staticmethod]
+    #[pyo3(signature = (text, set = None))]
+    fn from_text(py: Python<'_>, text: &str, set: Option<&Bound<'_, PyMapping>>) -> PyResult<Self> {
+        Self::built(py, config_of(text, &pairs(set)?)?)
     }
 
     #[getter]
@@ -122,7 +125,7 @@ impl Problem {
         self.inner.swarm.action_width()
     }
 
-    /// Ticks from a decision to what it does.
+    /// Ticks from a decision to its effect.
     #[getter]
     fn delay(&self) -> usize {
         self.inner.swarm.disturbance().delay
@@ -140,7 +143,7 @@ impl Problem {
         self.inner.task.terms().to_vec()
     }
 
-    /// Names of what is measured; the first is the score.
+    /// Names of the measures; the first is the score.
     #[getter]
     fn measures(&self) -> Vec<&'static str> {
         self.inner.task.measures().to_vec()
@@ -152,7 +155,7 @@ impl Problem {
         self.inner.task.scored_at(self.inner.ticks)
     }
 
-    /// The shape of what one agent sees of the field.
+    /// The shape of one agent's view of the field.
     #[getter]
     fn view<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         match self.inner.swarm.features().patch {
@@ -161,13 +164,13 @@ impl Problem {
         }
     }
 
-    /// Whether all agents of an instance see the same.
+    /// Whether all agents of an instance share one view.
     #[getter]
     fn shared_view(&self) -> bool {
         self.inner.swarm.features().shared
     }
 
-    /// Features of an agent's place and of what else it knows.
+    /// Number of features besides the view: position and others.
     #[getter]
     fn position(&self) -> usize {
         self.inner.swarm.features().position
@@ -179,7 +182,7 @@ impl Problem {
         self.settings.to_toml()
     }
 
-    /// Where the nodes are along an axis.
+    /// Coordinates of the nodes along an axis.
     fn nodes_along<'py>(&self, py: Python<'py>, axis: usize) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let grid = self.inner.stepper.grid();
         if axis >= grid.dimensions() {
@@ -188,7 +191,7 @@ impl Problem {
         Ok(PyArray1::from_iter(py, (0..grid.nodes[axis]).map(|i| i as f64 * grid.spacing(axis))))
     }
 
-    /// Discs that agents keep out of, after so many ticks: x, y, radius.
+    /// Discs that agents keep out of, at a tick: x, y, radius.
     #[pyo3(signature = (tick = 0))]
     fn discs(&self, tick: usize) -> Vec<(f64, f64, f64)> {
         self.inner
@@ -199,10 +202,10 @@ impl Problem {
             .collect()
     }
 
-    /// Where agents start, [agents, d].
+    /// Initial positions, [agents, d].
     fn places<'py>(&self, py: Python<'py>, agents: usize) -> PyResult<Bound<'py, PyArrayDyn<Real>>> {
         let d = self.inner.swarm.dimensions();
-        memory::afford(&format!("{agents} places"), 64.0 * agents as f64).map_err(told)?;
+        budget::check(&format!("{agents} positions"), 64.0 * agents as f64).map_err(told)?;
         let places = engine(py, || self.inner.swarm.start(agents))?;
         Ok(array(py, places, &[agents, d]))
     }
@@ -211,8 +214,8 @@ impl Problem {
     #[pyo3(signature = (seed, index, stream = "test"))]
     fn draw<'py>(&self, py: Python<'py>, seed: u64, index: u64, stream: &str) -> PyResult<Fields<'py>> {
         let stream = self::stream(stream)?;
-        prepare(py, &self.inner, &[Use::of(stream)], &[seed])?;
-        let drawn = engine(py, || self.inner.task.sample(&mut Rng::new(seed, stream, index), Use::of(stream)))?;
+        prepare(py, &self.inner, &[Split::of(stream)], &[seed])?;
+        let drawn = engine(py, || self.inner.task.sample(&mut Rng::new(seed, stream, index), Split::of(stream)))?;
         let shape = &self.fields(1)[1..];
         Ok((array(py, drawn.start, shape), array(py, drawn.target, shape)))
     }

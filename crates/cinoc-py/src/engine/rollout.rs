@@ -5,9 +5,10 @@ use super::problem::Problem;
 use super::{cinoc, told};
 use crate::arrays::{array, finite, given, maybe, numbers, sizes};
 use crate::fault::{alone, engine, explained, wrong};
-use cinoc::rollout::{Control, Loss, Outcome, Share, TickCotangents, Wanted};
-use cinoc::threads::Threads;
-use cinoc::{Real, memory};
+use cinoc::Real;
+use cinoc::internal::budget;
+use cinoc::internal::threads::Threads;
+use cinoc::rollout::{Control, GradientTargets, Loss, Outcome, Share, TickCotangents};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::ops::Range;
@@ -90,7 +91,7 @@ struct Givens<'a> {
     memory: Option<&'a [Real]>,
     deaths: &'a [Vec<(usize, usize)>],
     first: usize,
-    wanted: Wanted,
+    wanted: GradientTargets,
 }
 
 fn control<'a>(net: Option<&'a Net>, actions: &'a [Real]) -> Control<'a> {
@@ -103,7 +104,7 @@ fn part(x: &[Real], each: usize, range: &Range<usize>) -> Vec<Real> {
 }
 
 impl Givens<'_> {
-    /// Computes some instances; those of a batch in which one diverged are computed once more, each by itself, so that none depends on others.
+    /// Computes some instances; those of a batch in which one diverged are computed again, each separately, so that none depends on others.
     fn compute(&self, range: Range<usize>, parts: usize) -> Vec<Part> {
         let whole = self.part(range.clone(), parts);
         if whole.finished || range.len() == 1 {
@@ -142,7 +143,7 @@ impl Givens<'_> {
             rollout.batch.push(start, target, &self.places[i * places..][..places]);
             rollout.batch.seed(i as u64);
             let deaths = self.deaths.get(i).into_iter().flatten();
-            deaths.for_each(|&(tick, agent)| rollout.batch.kill(agent, tick));
+            deaths.for_each(|&(tick, agent)| rollout.batch.fail_agent(agent, tick));
         }
         rollout.batch.previous = self.previous.map_or_else(Vec::new, |x| part(x, actions, range));
         rollout.batch.memory = self.memory.map_or_else(Vec::new, |x| part(x, remembered, range));
@@ -251,13 +252,13 @@ impl Rollout {
             return Err(wrong(format!("agent {agent} cannot die; agents go from 0 to {}", agents - 1)));
         }
         let wanted = match (gradient, &net) {
-            (false, _) => Wanted::default(),
-            (true, Some(_)) => Wanted { actions: false, ..Wanted::ALL },
-            (true, None) => Wanted { params: false, ..Wanted::ALL },
+            (false, _) => GradientTargets::default(),
+            (true, Some(_)) => GradientTargets { actions: false, ..GradientTargets::ALL },
+            (true, None) => GradientTargets { params: false, ..GradientTargets::ALL },
         };
         // Two copies of the trajectory, and the states that the engine keeps.
         let path = 3.0 * (ticks + 1) as f64 * n as f64 * sizes.each().iter().sum::<usize>() as f64;
-        memory::afford(&format!("{ticks} ticks of {n} instances"), size_of::<Real>() as f64 * path).map_err(told)?;
+        budget::check(&format!("{ticks} ticks of {n} instances"), size_of::<Real>() as f64 * path).map_err(told)?;
         let givens = Givens {
             sizes,
             problem: &problem,
@@ -345,9 +346,9 @@ impl Rollout {
                 let found: Vec<Mutex<Vec<Vec<Real>>>> = parts.iter().map(|_| Mutex::default()).collect();
                 threads.for_each(parts, |s, part| {
                     let swept = part.sweep(problem, net, sizes, cost.as_deref(), bars);
-                    *found[s].lock().expect("nobody else locks it") = swept;
+                    *found[s].lock().expect("only this thread locks it") = swept;
                 });
-                found.into_iter().map(|swept| swept.into_inner().expect("nobody else locked it")).collect()
+                found.into_iter().map(|swept| swept.into_inner().expect("its thread unlocked it")).collect()
             };
             let [field, position, push, remembers] = sizes.each();
             let params = net.map_or(0, |net| net.model.params.count());
@@ -420,7 +421,7 @@ impl Part {
         let params = net.map_or_else(Vec::new, |net| net.model.params.dense(found.params));
         let mut swept = vec![
             found.start.to_vec(),
-            found.places.to_vec(),
+            found.positions.to_vec(),
             found.previous.to_vec(),
             found.memory.to_vec(),
             if net.is_some() { Vec::new() } else { found.actions.to_vec() },

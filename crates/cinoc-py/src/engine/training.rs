@@ -2,13 +2,13 @@
 
 use super::data::prepare;
 use super::policy::{Net, Policy};
-use super::problem::config;
+use super::problem::{config, config_of};
 use super::{cinoc, pairs, told};
 use crate::fault::{alone, engine, explained};
-use cinoc::random::Use;
-use cinoc::run::{Kind, Model, Origin, Run, Saved};
+use cinoc::internal::random::Split;
+use cinoc::internal::threads::Threads;
+use cinoc::run::{Model, ModelKind, Origin, Run, Saved};
 use cinoc::settings::Overlay;
-use cinoc::threads::Threads;
 use cinoc::train::Trainer;
 use cinoc::{Config, Error, Registry};
 use pyo3::prelude::*;
@@ -20,7 +20,7 @@ use std::sync::Mutex;
 #[pyclass(frozen)]
 pub struct Training(Mutex<Place>);
 
-/// Where a run lives.
+/// The place of a run: a folder or memory.
 enum Place {
     Folder(Box<Run>),
     Memory(Box<Trainer>, Box<Config>),
@@ -40,7 +40,7 @@ impl Place {
             (Self::Folder(run), false) => run.last(),
             (Self::Memory(trainer, config), best) => {
                 let (kept, config, seed) = (trainer.best.as_ref().filter(|_| best), (**config).clone(), trainer.seed);
-                let (kind, params) = if best { (Kind::Best, trainer.chosen()) } else { (Kind::Last, trainer.last()) };
+                let (kind, params) = if best { (ModelKind::Best, trainer.chosen()) } else { (ModelKind::Last, trainer.last()) };
                 let update = kept.map_or(trainer.update, |kept| kept.update);
                 Model { config, kind, params, seed, update, validation: kept.map(|kept| kept.score) }
             }
@@ -48,7 +48,7 @@ impl Place {
     }
 }
 
-/// The run in a folder goes on, if what is asked for is what it is; with `set`, changes to its own settings, or else with those of `asked`.
+/// Resumes the run of a folder, if problem and seed are its own; with changes `set` to its settings, or else with those of `asked`.
 fn resume(folder: &Path, asked: Config, set: Option<&Vec<String>>, seed: Option<u64>, threads: Threads) -> Result<Run, Error> {
     let registry = Registry::builtin();
     let saved = Saved::open(&registry, folder, threads)?;
@@ -67,13 +67,44 @@ fn resume(folder: &Path, asked: Config, set: Option<&Vec<String>>, seed: Option<
     saved.resume(&registry, config)
 }
 
+impl Training {
+    /// Starts or resumes a run. `changes`: those of a resumed run that keeps its own settings otherwise.
+    fn started(
+        py: Python<'_>,
+        origin: Origin,
+        changes: Option<Vec<String>>,
+        seed: Option<u64>,
+        out: Option<PathBuf>,
+        resume: bool,
+        threads: usize,
+    ) -> PyResult<Self> {
+        if resume && out.is_none() {
+            return Err(explained("there is no telling which run to resume; give its folder as out"));
+        }
+        let place = engine(py, || {
+            let (registry, threads) = (Registry::builtin(), Threads::new(threads)?);
+            Ok(match out {
+                Some(folder) if resume => {
+                    Place::Folder(Box::new(self::resume(&folder, origin.config, changes.as_ref(), seed, threads)?))
+                }
+                Some(folder) => Place::Folder(Box::new(Run::start(&registry, &folder, origin, threads)?)),
+                None => {
+                    let trainer = Trainer::new(registry.parts(&origin.config)?, origin.seed, threads)?;
+                    Place::Memory(Box::new(trainer), Box::new(origin.config))
+                }
+            })
+        })?;
+        Ok(Self(Mutex::new(place.map_err(told)?)))
+    }
+}
+
 #[pymethods]
 impl Training {
     #[new]
     #[pyo3(signature = (name, preset = "tuned", set = None, seed = None, out = None, resume = false, threads = 0))]
     fn new(
         py: Python<'_>,
-        name: &str,
+        name: PathBuf,
         preset: &str,
         set: Option<&Bound<'_, PyMapping>>,
         seed: Option<u64>,
@@ -82,29 +113,37 @@ impl Training {
         threads: usize,
     ) -> PyResult<Self> {
         let set = pairs(set)?;
-        if resume && out.is_none() {
-            return Err(explained("which run should go on? Give its folder as out"));
-        }
         // A file has all settings of the run it was written for.
-        let whole = !resume || name.ends_with(".toml");
-        let (config, preset) = config(name, preset, if whole { &set } else { &[] })?;
-        let place = engine(py, || {
-            let (registry, threads) = (Registry::builtin(), Threads::new(threads)?);
-            Ok(match out {
-                Some(folder) if resume => {
-                    Place::Folder(Box::new(self::resume(&folder, config, (!whole).then_some(&set), seed, threads)?))
-                }
-                Some(folder) => {
-                    let origin = Origin { config, preset, seed: seed.unwrap_or(0) };
-                    Place::Folder(Box::new(Run::start(&registry, &folder, origin, threads)?))
-                }
-                None => {
-                    let trainer = Trainer::new(registry.parts(&config)?, seed.unwrap_or(0), threads)?;
-                    Place::Memory(Box::new(trainer), Box::new(config))
-                }
-            })
-        })?;
-        Ok(Self(Mutex::new(place.map_err(told)?)))
+        let whole = !resume || Registry::is_file(&name);
+        let (config, preset) = config(&name, preset, if whole { &set } else { &[] })?;
+        let origin = Origin { config, preset, seed: seed.unwrap_or(0) };
+        Self::started(py, origin, (!whole).then_some(set), seed, out, resume, threads)
+    }
+
+    /// A run with all settings from their text, as `Problem.config` gives it, with changes.
+    #[staticmethod]
+    #[pyo3(signature = (text, set = None, seed = None, out = None, resume = false, threads = 0))]
+    fn from_text(
+        py: Python<'_>,
+        text: &str,
+        set: Option<&Bound<'_, PyMapping>>,
+        seed: Option<u64>,
+        out: Option<PathBuf>,
+        resume: bool,
+        threads: usize,
+    ) -> PyResult<Self> {
+        let origin = Origin { config: config_of(text, &pairs(set)?)?, preset: String::new(), seed: seed.unwrap_or(0) };
+        Self::started(py, origin, None, seed, out, resume, threads)
+    }
+
+    /// Instances of the validation after the next update; none if there is no validation.
+    #[getter]
+    fn validation(&self) -> PyResult<Option<usize>> {
+        let place = alone(&self.0, "training")?;
+        let trainer = place.trainer();
+        let (next, train) = (trainer.update + 1, &trainer.train);
+        let due = next.is_multiple_of(train.validate_every) || next == train.updates;
+        Ok(due.then_some(train.validate_instances))
     }
 
     /// Updates in all.
@@ -124,7 +163,7 @@ impl Training {
         Ok(alone(&self.0, "training")?.trainer().finished())
     }
 
-    /// What a user should know about how the run was opened.
+    /// Notices about how the run was opened.
     #[getter]
     fn notices(&self) -> PyResult<Vec<String>> {
         Ok(match &*alone(&self.0, "training")? {
@@ -137,10 +176,10 @@ impl Training {
     fn step<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let mut place = alone(&self.0, "training")?;
         if place.trainer().finished() {
-            return Err(explained("all updates are done; raise train.updates to go on"));
+            return Err(explained("all updates are done; raise train.updates to continue"));
         }
         let (problem, seed) = (place.trainer().problem.clone(), place.trainer().seed);
-        prepare(py, &problem, &[Use::Training, Use::Validation], &[seed])?;
+        prepare(py, &problem, &[Split::Training, Split::Validation], &[seed])?;
         let place = &mut *place;
         let progress = engine(py, || match place {
             Place::Folder(run) => run.step(),
@@ -168,7 +207,7 @@ impl Training {
         }
     }
 
-    /// The best policy so far, or the present one.
+    /// The best policy so far, or the current one.
     #[pyo3(signature = (best = true))]
     fn policy(&self, py: Python<'_>, best: bool) -> PyResult<Policy> {
         let place = alone(&self.0, "training")?;

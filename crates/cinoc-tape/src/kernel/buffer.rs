@@ -1,18 +1,19 @@
-//! A growable array of numbers that starts on a cache line.
+//! Growable array of numbers, aligned to a cache line.
 //!
-//! Vector loads that straddle two cache lines cost twice; `Vec<Real>` only promises the alignment of one number.
+//! Vector loads across two cache lines cost double; `Vec<Real>` guarantees only the alignment of one number.
 
 use crate::Real;
+use std::fmt;
 use std::ops::{Deref, DerefMut};
 
-/// Numbers per aligned line, also the granularity of arena offsets.
+/// Numbers per aligned line; offsets in an arena are multiples of it.
 pub const LINE: usize = 16;
 
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
 struct Line([Real; LINE]);
 
-/// Aligned numbers; keeps its capacity when cleared, so that a warmed-up arena never allocates.
+/// Growable, aligned array of numbers. It never shrinks, so a warmed-up arena does not allocate.
 #[derive(Clone, Default)]
 pub struct Buffer {
     lines: Vec<Line>,
@@ -20,14 +21,14 @@ pub struct Buffer {
 }
 
 impl Buffer {
-    /// An array of zeros.
+    /// Creates an array of zeros.
     pub fn zeros(length: usize) -> Self {
         let mut buffer = Self::default();
         buffer.grow_to(length);
         buffer
     }
 
-    /// Makes room for at least `length` numbers; new ones are zero, old ones keep their values.
+    /// Grows to at least `length` numbers; new ones are zero, old ones keep their values.
     pub fn grow_to(&mut self, length: usize) {
         if length > self.length {
             let lines = length.div_ceil(LINE);
@@ -36,6 +37,12 @@ impl Buffer {
             }
             self.length = length;
         }
+    }
+}
+
+impl fmt::Debug for Buffer {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.debug_list().entries(self.iter()).finish()
     }
 }
 
@@ -62,7 +69,7 @@ impl From<&[Real]> for Buffer {
     }
 }
 
-/// Rounds an offset up to the start of a line. Near `usize::MAX`, where there is no such line, the result is still far larger than any array.
+/// Rounds an offset up to the start of a line. Near `usize::MAX` the result saturates, still larger than any array.
 pub fn align(offset: usize) -> usize {
     offset.saturating_add(LINE - 1) / LINE * LINE
 }

@@ -1,11 +1,11 @@
-//! Rows of any length, worked on in groups of lanes.
+//! Loads and stores of rows of any length in groups of lanes.
 
 use crate::Real;
 
-/// Numbers worked on at once: a vector register, or two or four.
+/// Numbers per group: one, two or four vector registers.
 pub const LANES: usize = 16;
 
-/// The numbers from `j` on, zeros behind the end.
+/// Loads the numbers from `j` on, padded with zeros.
 #[inline(always)]
 pub fn load(row: &[Real], j: usize) -> [Real; LANES] {
     match row[j..].first_chunk() {
@@ -18,7 +18,7 @@ pub fn load(row: &[Real], j: usize) -> [Real; LANES] {
     }
 }
 
-/// Writes, or adds, a group of lanes from `j` on; what lies behind the end is dropped.
+/// Writes or adds a group of lanes from `j` on; lanes beyond the end are dropped.
 #[inline(always)]
 pub fn store(row: &mut [Real], j: usize, lanes: [Real; LANES], overwrite: bool) {
     let kept = if overwrite { [0.0; LANES] } else { load(row, j) };

@@ -1,25 +1,26 @@
-//! 3×3 convolutions of small images, one image at a time, without copying neighbourhoods.
+//! 3×3 convolutions of small images, one at a time, without copying windows.
 //!
-//! An image `[height, width, channels]` gets a border of zeros. Then the three pixels of a window's row lie side by side, so that a
-//! convolution is a product with three runs of `3·channels` numbers per result, and the blocks of [`super::gemm`] serve again:
-//! pixels × channels of the result stay in registers. Channels of results are rounded up to whole lines of numbers (see [`wide`]).
+//! An image `[height, width, channels]` gets a border of zeros. The three pixels of a window's row are then contiguous:
+//! a convolution is a product with three runs of `3·channels` numbers per result, blocked as in [`super::gemm`] with
+//! pixels × channels of the result in registers. Channels of results are rounded up to whole lines (see [`wide`]).
 
 use super::buffer::align;
 use super::{arch, lane, vectorise};
 use crate::Real;
 use pulp::{Simd, WithSimd};
 
-/// Channels rounded up to whole vectors of any machine; the numbers in between are zero.
+/// Rounds channels up to whole vectors of any machine; the padding is zero.
 pub fn wide(channels: usize) -> usize {
     align(channels)
 }
 
-/// A product of sizes, `usize::MAX` where no `usize` holds it: no slice is as long, so a check against it fails instead of wrapping around.
+/// Saturating product of sizes: on overflow `usize::MAX`, which no slice has, so that checks fail instead of wrapping
+/// around.
 pub(super) fn product<const N: usize>(sizes: [usize; N]) -> usize {
     sizes.into_iter().fold(1, usize::saturating_mul)
 }
 
-/// Sizes of a convolution with a border of zeros, one pixel wide.
+/// Sizes of a convolution with a border of zeros of one pixel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sizes {
     /// Rows of the image.
@@ -40,28 +41,28 @@ impl Sizes {
         (self.height.div_ceil(self.stride), self.width.div_ceil(self.stride))
     }
 
-    /// Numbers of an image.
+    /// Length of an image.
     pub fn image(&self) -> usize {
         product([self.height, self.width, self.inputs])
     }
 
-    /// Numbers of a result.
+    /// Length of a result.
     pub fn count(&self) -> usize {
         let (rows, columns) = self.result();
         product([rows, columns, self.outputs])
     }
 
-    /// Numbers of an image with its border.
+    /// Length of an image with its border.
     pub fn padded(&self) -> usize {
         product([self.height.saturating_add(2), self.width.saturating_add(2), self.inputs])
     }
 
-    /// Numbers of one row of an image with its border.
+    /// Length of one row of an image with its border.
     pub(super) fn pitch(&self) -> usize {
         (self.width + 2) * self.inputs
     }
 
-    /// Copies an image into the middle of its padded version; the border is left as it is.
+    /// Copies an image into its padded version; the border is unchanged.
     pub fn pad(&self, image: &[Real], padded: &mut [Real]) {
         let line = self.width * self.inputs;
         for (from, to) in image.chunks_exact(line).zip(padded[self.pitch()..].chunks_exact_mut(self.pitch())) {
@@ -69,7 +70,7 @@ impl Sizes {
         }
     }
 
-    /// Sets an image to the middle of the sum of padded ones.
+    /// Sums padded images and removes the border.
     pub fn unpad(&self, sheets: &[Real], image: &mut [Real]) {
         let line = self.width * self.inputs;
         vectorise(
@@ -89,16 +90,17 @@ impl Sizes {
         );
     }
 
-    /// Where the window of result `(row, column)` starts in a padded image.
+    /// Offset of the window of result `(row, column)` in a padded image.
     pub(super) fn window(&self, row: usize, column: usize) -> usize {
         row * self.stride * self.pitch() + column * self.stride * self.inputs
     }
 }
 
-/// `y = x * w + b`, negative numbers set to zero if `relu`; `padded` is x, `weights [9·inputs, wide(outputs)]`, `bias [wide(outputs)]`.
+/// Computes `y = x * w + b`, with negative numbers set to zero if `relu`; `padded` is x,
+/// `weights [9·inputs, wide(outputs)]`, `bias [wide(outputs)]`.
 ///
 /// # Panics
-/// When a slice is shorter than its sizes say.
+/// If a slice is shorter than its sizes require.
 pub fn forward(sizes: Sizes, padded: &[Real], weights: &[Real], bias: &[Real], relu: bool, y: &mut [Real]) {
     let (rows, columns) = sizes.result();
     let width = wide(sizes.outputs);
@@ -124,10 +126,10 @@ struct Forward<'a> {
     y: *mut Real,
 }
 
-/// Pixels in a block.
+/// Pixels per block.
 const BLOCKS: [usize; 7] = [12, 10, 8, 6, 4, 2, 1];
 
-/// The size of block that covers a row of pixels with the least work, 3 pixels' worth of it for starting one.
+/// Block size that covers a row of pixels with the least work, counting 3 pixels for the start of a block.
 fn block_for(columns: usize, most: usize) -> usize {
     let fitting = BLOCKS.into_iter().filter(|b| *b <= columns.min(most));
     fitting.min_by_key(|b| columns.div_ceil(*b) * (b + 3)).expect("one pixel fits")
@@ -143,7 +145,8 @@ impl WithSimd for Forward<'_> {
         let block = block_for(self.sizes.result().1, most);
         let mut j = 0;
         while j < self.sizes.outputs {
-            // SAFETY: `forward` checked the lengths; blocks stay inside the result's rows, channels inside `wide(outputs)`.
+            // SAFETY: `forward` checked the lengths; blocks stay inside the result's rows, channels inside
+            // `wide(outputs)`.
             unsafe {
                 j += if wide(self.sizes.outputs) - j >= 2 * lanes {
                     self.channels::<S, 2>(simd, block, j)
@@ -156,8 +159,14 @@ impl WithSimd for Forward<'_> {
 }
 
 impl Forward<'_> {
+    /// Computes `V` vectors of channels from `j` on for all pixels; returns the number of channels done.
+    ///
+    /// # Safety
+    /// The slices are as long as [`forward`] checks, `y` has room for the result, `block` is at most the number of
+    /// result columns and `j + V·lanes` at most `wide(outputs)`.
     #[inline(always)]
     unsafe fn channels<S: Simd, const V: usize>(self, simd: S, block: usize, j: usize) -> usize {
+        // SAFETY: `R` is `block`; the rest is what this function requires.
         unsafe {
             match block {
                 12 => self.rows::<S, 12, V>(simd, j),
@@ -172,23 +181,34 @@ impl Forward<'_> {
         V * lane::count::<S>()
     }
 
-    /// All pixels, `R` at a time; the last block of a row may overlap the one before.
+    /// Computes all pixels, `R` at a time; the last block of a row may overlap the one before.
+    ///
+    /// # Safety
+    /// As [`channels`](Self::channels), with `R` at most the number of result columns.
     #[inline(always)]
     unsafe fn rows<S: Simd, const R: usize, const V: usize>(self, simd: S, j: usize) {
         let (rows, columns) = self.sizes.result();
         for row in 0..rows {
             let mut column = 0;
             while column < columns {
+                // SAFETY: `row` and the `R` columns lie inside the result; the rest is what this function requires.
                 unsafe { self.block::<S, R, V>(simd, row, column.min(columns - R), j) };
                 column += R;
             }
         }
     }
 
+    /// Computes `R` pixels from `(row, column)` on, `V` vectors of channels from `j` on, in registers.
+    ///
+    /// # Safety
+    /// As [`channels`](Self::channels); pixels `column..column + R` of `row` lie inside the result.
     #[inline(always)]
     unsafe fn block<S: Simd, const R: usize, const V: usize>(self, simd: S, row: usize, column: usize, j: usize) {
         let Sizes { inputs, outputs, stride, .. } = self.sizes;
         let (lanes, width, step) = (lane::count::<S>(), wide(outputs), stride * inputs);
+        // SAFETY: the three rows of each window lie inside the padded image, the vectors of weights and biases inside
+        // their `wide(outputs)` columns. Stores go to channels below `outputs` of these pixels: vectors that reach
+        // beyond are masked.
         unsafe {
             let mut start = [lane::splat(simd, 0.0); V];
             for v in 0..V {
@@ -198,7 +218,7 @@ impl Forward<'_> {
             let mut right = self.weights.as_ptr().add(j);
             for line in 0..3 {
                 let mut left = self.padded.as_ptr().add(self.sizes.window(row, column) + line * self.sizes.pitch());
-                // Three numbers at once: a run is a multiple of three long, and addresses are worked out less often.
+                // Unrolled by three: the length of a run is a multiple of three.
                 for _ in 0..inputs {
                     add(simd, left, step, right, &mut sum);
                     add(simd, left.add(1), step, right.add(width), &mut sum);
@@ -217,7 +237,7 @@ impl Forward<'_> {
                 }
                 return;
             }
-            // A copy, so that the sums themselves can stay in registers.
+            // A copy, so that the sums stay in registers.
             let copy = sum;
             for (r, sum) in copy.iter().enumerate() {
                 for (v, sum) in sum.iter().enumerate() {
@@ -235,6 +255,9 @@ impl Forward<'_> {
 }
 
 /// Adds the products of one number of each of `R` windows, `step` apart, with `V` vectors of weights.
+///
+/// # Safety
+/// `left` is readable at `R` numbers `step` apart, `right` at `V` whole vectors.
 #[inline(always)]
 unsafe fn add<S: Simd, const R: usize, const V: usize>(
     simd: S,
@@ -243,6 +266,7 @@ unsafe fn add<S: Simd, const R: usize, const V: usize>(
     right: *const Real,
     sum: &mut [[lane::Vector<S>; V]; R],
 ) {
+    // SAFETY: what is read is what this function requires to be readable.
     unsafe {
         let mut w = [lane::splat(simd, 0.0); V];
         for v in 0..V {

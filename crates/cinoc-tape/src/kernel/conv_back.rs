@@ -1,21 +1,21 @@
-//! The backward pass of a convolution: through the activation, and to the weights and biases.
+//! Backward pass of a convolution: through the activation, to weights and biases.
 
 use super::conv::{Sizes, product, wide};
 use super::{arch, lane};
 use crate::Real;
 use pulp::{Simd, WithSimd};
 
-/// Numbers of `rows` × `columns` pixels inside a border.
+/// Length of `rows` × `columns` pixels inside a border.
 fn bordered(rows: usize, columns: usize, border: usize, width: usize) -> usize {
     let wider = |size: usize| size.saturating_add(border.saturating_mul(2));
     product([wider(rows), wider(columns), width])
 }
 
-/// `w_bar += Σ over pixels of x·h_bar`: the image `padded`, `h_bar [rows, columns, wide(outputs)]` inside a border of `border` pixels,
-/// `w_bar [9·inputs, wide(outputs)]`.
+/// Computes `w_bar += Σ over pixels of x·h_bar`: the image `padded`, `h_bar [rows, columns, wide(outputs)]` inside a
+/// border of `border` pixels, `w_bar [9·inputs, wide(outputs)]`.
 ///
 /// # Panics
-/// When a slice is shorter than its sizes say.
+/// If a slice is shorter than its sizes require.
 pub fn weights_back(sizes: Sizes, padded: &[Real], h_bar: &[Real], border: usize, w_bar: &mut [Real]) {
     let (rows, columns) = sizes.result();
     let width = wide(sizes.outputs);
@@ -69,12 +69,18 @@ impl WithSimd for WeightsBack<'_> {
 }
 
 impl WeightsBack<'_> {
-    /// `R` numbers of a run by `V` vectors of channels, summed over all pixels.
+    /// Sums `R` numbers of a run by `V` vectors of channels over all pixels; returns `R`.
+    ///
+    /// # Safety
+    /// The slices are as long as [`weights_back`] checks, `w_bar` too; `line < 3`, `i + R` is at most the length of a
+    /// run, `j + V·lanes` at most `wide(outputs)`.
     #[inline(always)]
     unsafe fn block<S: Simd, const R: usize, const V: usize>(self, simd: S, line: usize, i: usize, j: usize) -> usize {
         let Sizes { inputs, outputs, stride, .. } = self.sizes;
         let (lanes, width, step) = (lane::count::<S>(), wide(outputs), stride * inputs);
         let (rows, columns) = self.sizes.result();
+        // SAFETY: row `line·3·inputs + i + r` of `w_bar` is below `9·inputs`; windows lie inside the padded image,
+        // pixels of the cotangent inside its border, and vectors inside `wide(outputs)` columns.
         unsafe {
             let to = self.w_bar.add((line * 3 * inputs + i) * width + j);
             let mut sum = [[lane::splat(simd, 0.0); V]; R];
@@ -112,11 +118,11 @@ impl WeightsBack<'_> {
     }
 }
 
-/// The cotangent before the activation, `h_bar [rows, columns, wide(outputs)]` inside a border of `border` pixels, which is left alone:
-/// `y_bar`, with `relu` only where `y > 0`. Its sum over the pixels is added to `b_bar`.
+/// Computes the cotangent before the activation, `h_bar [rows, columns, wide(outputs)]` inside an unchanged border of
+/// `border` pixels: `y_bar`, with `relu` only where `y > 0`. Its sum over the pixels is added to `b_bar`.
 ///
 /// # Panics
-/// When a slice is shorter than its sizes say.
+/// If a slice is shorter than its sizes require.
 pub fn start_back(sizes: Sizes, relu: bool, y: &[Real], y_bar: &[Real], h_bar: &mut [Real], border: usize, b_bar: &mut [Real]) {
     let (rows, columns) = sizes.result();
     let width = wide(sizes.outputs);

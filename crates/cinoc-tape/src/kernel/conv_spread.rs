@@ -1,21 +1,22 @@
-//! From contributions to windows to the image they were cut from.
+//! Scatter of window contributions to an image.
 
 use super::conv::{Sizes, product, wide};
 use super::{arch, lane};
 use crate::Real;
 use pulp::{Simd, WithSimd};
 
-/// How many sheets [`spread`] needs: in each of them windows do not overlap.
+/// Number of sheets that [`spread`] needs; windows of one sheet do not overlap.
 pub fn sheets(sizes: Sizes) -> usize {
     3usize.div_ceil(sizes.stride)
 }
 
-/// Adds up what each pixel of a padded image receives from the windows it lies in: `products [rows·columns, wide(9·inputs)]` holds the
-/// contribution to each window. Neighbouring windows go to different `sheets`, as large as the padded image each, to be
-/// added up by the caller: nothing is read back that is just being stored. Numbers that no window reaches are left alone.
+/// Sums the contributions of all windows to each pixel of a padded image: `products [rows·columns, wide(9·inputs)]`
+/// holds the contribution to each window. Neighbouring windows go to different `sheets` of the size of the padded
+/// image, which the caller sums: no number is read back right after its store. Numbers that no window reaches are
+/// unchanged.
 ///
 /// # Panics
-/// When a slice is shorter than its sizes say.
+/// If a slice is shorter than its sizes require.
 pub fn spread(sizes: Sizes, products: &[Real], sheets: &mut [Real]) {
     let (rows, columns) = sizes.result();
     assert!(
@@ -70,7 +71,11 @@ impl WithSimd for Spread<'_> {
 }
 
 impl Spread<'_> {
-    /// One row of the image, where `K` rows of windows reach it.
+    /// Sums up one row of the image, where `K` rows of windows reach it.
+    ///
+    /// # Safety
+    /// The slices are as long as [`spread`] checks; `line` is a row of the padded image, the first `K` of `starts` are
+    /// runs of rows of products, and `rest` masks what a run has beyond whole vectors.
     #[inline(always)]
     unsafe fn line<S: Simd, const K: usize>(&self, simd: S, line: usize, starts: [usize; 3], rest: lane::Mask<S>) {
         let Sizes { inputs, stride, .. } = self.sizes;
@@ -78,6 +83,8 @@ impl Spread<'_> {
         let (apart, width, pitch) = (sheets(self.sizes), wide(9 * inputs), self.sizes.pitch());
         let mut sheet = 0;
         for column in 0..columns {
+            // SAFETY: the window of each column lies inside the row of its sheet, its run inside the products; the last
+            // vector is masked.
             unsafe {
                 let to = self.sheets.add(sheet * self.sizes.padded() + line * pitch + column * stride * inputs);
                 let from = starts.map(|start| self.products.as_ptr().add(start + column * width));

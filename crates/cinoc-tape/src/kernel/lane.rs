@@ -1,4 +1,4 @@
-//! The few vector instructions used, named alike for both precisions.
+//! Vector instructions under names common to both precisions.
 
 use crate::Real;
 use pulp::Simd;
@@ -42,22 +42,33 @@ macro_rules! lanes {
             let zero = splat(simd, 0.0);
             simd.$select(simd.$greater(x, zero), a, zero)
         }
-        /// The first `count` lanes. (Made anew from its bits, the mask is used by one instruction instead of a call per width.)
+        /// A mask of the first `count` lanes. (Rebuilt from its bits, it is used by one instruction instead of a call
+        /// per width.)
         #[inline(always)]
         pub fn first<S: Simd>(simd: S, count: usize) -> Mask<S> {
             Mask::<S>::new(simd.$between(0, count as $int).mask())
         }
+        /// Loads the lanes of a mask, zeros elsewhere.
+        ///
+        /// # Safety
+        /// `from` is readable in the lanes of the mask.
         #[inline(always)]
         pub unsafe fn load_masked<S: Simd>(simd: S, mask: Mask<S>, from: *const Real) -> Vector<S> {
+            // SAFETY: as this function requires.
             unsafe { simd.$load(mask, from) }
         }
+        /// Stores the lanes of a mask.
+        ///
+        /// # Safety
+        /// `to` is writable in the lanes of the mask.
         #[inline(always)]
         pub unsafe fn store_masked<S: Simd>(simd: S, mask: Mask<S>, to: *mut Real, x: Vector<S>) {
+            // SAFETY: as this function requires.
             unsafe { simd.$store(mask, to, x) }
         }
     };
 }
-#[cfg(not(feature = "f64"))]
+#[cfg(not(double))]
 lanes!(
     f32s,
     m32s,
@@ -75,7 +86,7 @@ lanes!(
     mask_load_ptr_f32s,
     mask_store_ptr_f32s
 );
-#[cfg(feature = "f64")]
+#[cfg(double)]
 lanes!(
     f64s,
     m64s,
@@ -94,18 +105,28 @@ lanes!(
     mask_store_ptr_f64s
 );
 
+/// Loads a vector, at any alignment.
+///
+/// # Safety
+/// `from` is readable for [`count`] numbers.
 #[inline(always)]
 pub unsafe fn load<S: Simd>(_: S, from: *const Real) -> Vector<S> {
+    // SAFETY: as this function requires; a vector is that many numbers, and any bits are numbers.
     unsafe { from.cast::<Vector<S>>().read_unaligned() }
 }
 
+/// Stores a vector, at any alignment.
+///
+/// # Safety
+/// `to` is writable for [`count`] numbers.
 #[inline(always)]
 pub unsafe fn store<S: Simd>(_: S, to: *mut Real, x: Vector<S>) {
+    // SAFETY: as this function requires.
     unsafe { to.cast::<Vector<S>>().write_unaligned(x) }
 }
 
-/// Whether there are 32 registers or more, so that larger blocks stay in them. WebAssembly has as many as one likes, but what runs it has
-/// mostly sixteen: with the larger blocks the networks of a tick took more than twice as long.
+/// Returns true with 32 vector registers or more, which hold larger blocks. WebAssembly has no such limit, but its
+/// hosts mostly have sixteen: with the larger blocks the networks of a tick took more than twice the time.
 pub const fn many_registers<S: Simd>() -> bool {
     S::REGISTER_COUNT >= 32 && !cfg!(target_family = "wasm")
 }

@@ -1,8 +1,9 @@
-//! The hot loops: matrix products, Fourier transforms, activations, aligned memory, and threads that share a loop. The only module with `unsafe`.
+//! Hot loops: matrix products, Fourier transforms, activations, aligned buffers and parallel loops. The only module
+//! with `unsafe`.
 //!
-//! Instruction sets are chosen at run time (`pulp`), so one binary is fast on AVX2 and AVX-512 machines and correct on any.
-//! Two styles are used. Register-blocked products need explicit vectors ([`gemm`], [`conv`], [`fft`]). Element-wise loops are written plainly
-//! and compiled once per instruction set by [`vectorise`].
+//! Instruction sets are chosen at run time (`pulp`), so one binary is fast on AVX2 and AVX-512 machines and correct on
+//! any. Register-blocked products use explicit vectors ([`gemm`], [`conv`], [`fft`]). Element-wise loops are ordinary
+//! code, compiled once per instruction set by [`vectorise`].
 #![allow(unsafe_code)]
 
 pub mod buffer;
@@ -10,11 +11,11 @@ pub mod chunk;
 pub mod conv;
 pub mod conv_back;
 pub mod conv_spread;
-pub mod crew;
 pub mod fft;
 pub mod gemm;
 pub mod math;
 pub mod order;
+pub mod parallel;
 pub mod peak;
 pub mod prefetch;
 pub mod transpose;
@@ -23,8 +24,8 @@ mod lane;
 
 use std::sync::OnceLock;
 
-/// `rows` rows of `width` numbers that start `apart` numbers from one another: how many numbers a slice must have to hold them. Sizes whose
-/// product no `usize` holds give `usize::MAX`, which no slice has: checks against it fail instead of wrapping around.
+/// Minimum length of a slice with `rows` rows of `width` numbers at a stride of `apart`. Overflow gives `usize::MAX`,
+/// which no slice has: checks against it fail instead of wrapping around.
 pub(crate) fn extent(rows: usize, apart: usize, width: usize) -> usize {
     match rows {
         0 => 0,
@@ -32,7 +33,8 @@ pub(crate) fn extent(rows: usize, apart: usize, width: usize) -> usize {
     }
 }
 
-/// The instruction set of this machine, detected once. In a browser it is that of the build, which the compiler knows: it leaves out the others.
+/// Instruction set of this machine, detected once. In WebAssembly it is that of the build, so that other code paths are
+/// not compiled.
 #[inline(always)]
 pub fn arch() -> pulp::Arch {
     if cfg!(target_family = "wasm") {
@@ -42,7 +44,7 @@ pub fn arch() -> pulp::Arch {
     *ARCH.get_or_init(pulp::Arch::new)
 }
 
-/// Runs a closure compiled for this machine's instruction set: its loops are vectorised with the widest registers there are.
+/// Runs a closure compiled for this machine's instruction set, with the widest vector registers available.
 #[inline(always)]
 pub fn vectorise<T>(work: impl FnOnce() -> T) -> T {
     struct Once<F>(F);

@@ -1,21 +1,22 @@
-//! Items in the order of the cells they lie in, and rows of an array in that order.
+//! Items sorted by cell, and rows of an array in that order.
 //!
-//! Who reads or writes near where a neighbour just did finds it in the cache. With very many agents at random places this is most of the time.
+//! Access in the order of cells hits the cache, which dominates the run time with many agents at random positions.
 
-use super::crew::{self, Parts};
+use super::parallel::{self, Parts};
 use crate::Real;
 use std::marker::PhantomData;
 use std::ops::Range;
 
-/// Items sorted by cell; those of a cell keep their order. Whole numbers live in the bits of lent [`Real`]s, so nothing is allocated.
+/// Items sorted by cell, stably. Indices are stored in the bits of borrowed [`Real`]s, so nothing is allocated.
+#[derive(Debug)]
 pub struct Order<'a> {
-    /// The items one after the other: each number below their count once, which the rows handed out by [`scatter`](Self::scatter) rely on.
+    /// Permutation of the items; [`scatter`](Self::scatter) relies on each index occurring once.
     items: &'a [Real],
-    /// Where each cell begins, and the end of the last.
+    /// Start of each cell, then the end of the last.
     first: &'a [Real],
 }
 
-/// Asking for a cell takes the time of plain arithmetic on so many numbers.
+/// Cost of computing a cell, in numbers of element-wise arithmetic.
 const COST: usize = 16;
 
 #[inline(always)]
@@ -29,22 +30,22 @@ fn bits(value: usize) -> Real {
 }
 
 impl<'a> Order<'a> {
-    /// Numbers that `work` holds for so many items and cells.
+    /// Length of `work` for these numbers of items and cells.
     pub const fn work(items: usize, cells: usize) -> usize {
         2 * items + cells + 1
     }
 
-    /// Sorts items by their `cell`, a number below `cells`.
+    /// Sorts items by their `cell`, an index below `cells`.
     ///
     /// # Panics
-    /// When there is no such cell, not enough room, or 2³² items or more.
+    /// If a cell is out of range, `work` is too short, or there are 2³² items or more.
     pub fn new(items: usize, cells: usize, cell: impl Fn(usize) -> usize + Sync, work: &'a mut [Real]) -> Self {
         assert!(items < u32::MAX as usize, "{items} items are more than can be numbered");
         let (order, rest) = work[..Self::work(items, cells)].split_at_mut(items);
         let (home, first) = rest.split_at_mut(items);
         first.fill(bits(0));
-        // Cells are asked for once: a place that is counted is the place that is filled.
-        crew::rows(home, 1, COST, |from, home| {
+        // Each cell is computed once, so that counting and filling agree.
+        parallel::rows(home, 1, COST, |from, home| {
             for (i, home) in home.iter_mut().enumerate() {
                 let cell = cell(from + i);
                 assert!(cell < cells, "cell {cell} of {cells}");
@@ -60,44 +61,45 @@ impl<'a> Order<'a> {
             end += get(*slot);
             *slot = bits(end);
         }
-        // Filled from behind, each cell's mark ends where the cell begins.
+        // Filled backwards, each mark ends at the start of its cell.
         for (i, home) in home.iter().enumerate().rev() {
             let slot = &mut first[get(*home)];
-            let place = get(*slot) - 1;
-            *slot = bits(place);
-            order[place] = bits(i);
+            let position = get(*slot) - 1;
+            *slot = bits(position);
+            order[position] = bits(i);
         }
         Self { items: order, first }
     }
 
-    /// The item at a place of the order.
+    /// Returns the item at a position of the order.
     #[inline(always)]
-    pub fn get(&self, place: usize) -> usize {
-        get(self.items[place])
+    pub fn get(&self, position: usize) -> usize {
+        get(self.items[position])
     }
 
-    /// How many cells there are.
+    /// Number of cells.
     pub fn cells(&self) -> usize {
         self.first.len() - 1
     }
 
-    /// Where a cell begins; the number of cells gives the end of the last.
+    /// Returns the first position of a cell; for the number of cells, the end of the last.
     #[inline(always)]
     pub fn first(&self, cell: usize) -> usize {
         get(self.first[cell])
     }
 
-    /// Rows of `width` numbers, one for each item, in parts of `cells` cells.
+    /// Divides rows of `width` numbers, one per item, into parts of `cells` cells.
     ///
     /// # Panics
-    /// When there are not as many rows as items.
+    /// If the number of rows differs from that of the items.
     pub fn scatter<'s>(&'s self, all: &'s mut [Real], width: usize, cells: usize) -> Scatter<'s> {
         assert_eq!(all.len(), self.items.len() * width, "a row for each item");
         Scatter { order: self, start: all.as_mut_ptr(), width, cells: cells.max(1), owner: PhantomData }
     }
 }
 
-/// Rows of an array by the cells of their items.
+/// Rows of an array, divided by the cells of their items.
+#[derive(Debug)]
 pub struct Scatter<'a> {
     order: &'a Order<'a>,
     start: *mut Real,
@@ -106,16 +108,17 @@ pub struct Scatter<'a> {
     owner: PhantomData<&'a mut [Real]>,
 }
 
-// SAFETY: parts are of different cells, and an item is in one cell.
+// SAFETY: parts belong to different cells, and each item is in one cell.
 unsafe impl Sync for Scatter<'_> {}
 
-/// The rows of the items of a few cells.
+/// Rows of the items of a few cells.
+#[derive(Debug)]
 pub struct Scattered<'a> {
     order: &'a Order<'a>,
     start: *mut Real,
     width: usize,
-    /// Places in the order.
-    places: Range<usize>,
+    /// Positions in the order.
+    positions: Range<usize>,
     owner: PhantomData<&'a mut [Real]>,
 }
 
@@ -128,26 +131,26 @@ impl<'a> Parts for Scatter<'a> {
 
     unsafe fn part(&self, i: usize) -> Scattered<'a> {
         let cell = |cell: usize| self.order.first(cell.min(self.order.cells()));
-        let places = cell(i * self.cells)..cell((i + 1) * self.cells);
-        Scattered { order: self.order, start: self.start, width: self.width, places, owner: PhantomData }
+        let positions = cell(i * self.cells)..cell((i + 1) * self.cells);
+        Scattered { order: self.order, start: self.start, width: self.width, positions, owner: PhantomData }
     }
 }
 
 impl Scattered<'_> {
-    /// The places of its items in the order.
-    pub fn places(&self) -> Range<usize> {
-        self.places.clone()
+    /// Positions of the items in the order.
+    pub fn positions(&self) -> Range<usize> {
+        self.positions.clone()
     }
 
-    /// The row of the item at a place.
+    /// Returns the row of the item at a position.
     ///
     /// # Panics
-    /// When the place is not one of [`places`](Self::places).
+    /// If the position is not one of [`positions`](Self::positions).
     #[inline(always)]
-    pub fn row(&mut self, place: usize) -> &mut [Real] {
-        assert!(self.places.contains(&place), "place {place} of {:?}", self.places);
-        let item = self.order.get(place);
-        // SAFETY: there is a row for each item, every item has one place, and this place belongs to this part alone.
+    pub fn row(&mut self, position: usize) -> &mut [Real] {
+        assert!(self.positions.contains(&position), "position {position} of {:?}", self.positions);
+        let item = self.order.get(position);
+        // SAFETY: each item has a row and one position, and this position belongs to this part alone.
         unsafe { std::slice::from_raw_parts_mut(self.start.add(item * self.width), self.width) }
     }
 }
@@ -164,14 +167,14 @@ mod tests {
         let all: Vec<usize> = (0..23).map(|i| order.get(i)).collect();
         assert!(all.windows(2).all(|pair| (cell(pair[0]), pair[0]) < (cell(pair[1]), pair[1])), "{all:?}");
         for c in 0..6 {
-            assert!((order.first(c)..order.first(c + 1)).all(|place| cell(order.get(place)) == c));
+            assert!((order.first(c)..order.first(c + 1)).all(|position| cell(order.get(position)) == c));
         }
         let mut rows = vec![0.0; 46];
-        crew::share(order.scatter(&mut rows, 2, 4), |part, mut rows| {
-            for place in rows.places() {
-                let item = order.get(place);
+        parallel::for_each_part(order.scatter(&mut rows, 2, 4), |part, mut rows| {
+            for position in rows.positions() {
+                let item = order.get(position);
                 assert_eq!(part, cell(item) / 4);
-                rows.row(place).fill(1.0 + item as Real);
+                rows.row(position).fill(1.0 + item as Real);
             }
         });
         assert!((0..46).all(|i| rows[i] == 1.0 + (i / 2) as Real));

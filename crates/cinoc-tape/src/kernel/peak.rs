@@ -1,4 +1,4 @@
-//! How fast this machine can multiply and add at best: what timings are measured against.
+//! Peak arithmetic throughput of this machine, the reference for timings.
 
 use super::{arch, lane};
 use crate::Real;
@@ -6,7 +6,7 @@ use pulp::{Simd, WithSimd};
 use std::hint::black_box;
 use std::time::Instant;
 
-/// Multiplications plus additions per second of one thread, in registers alone, measured for about `seconds`.
+/// Measures multiplications plus additions per second of one thread, in registers, for about `seconds`.
 pub fn flops_per_second(seconds: f64) -> f64 {
     let (mut rounds, start) = (0u64, Instant::now());
     while start.elapsed().as_secs_f64() < seconds {

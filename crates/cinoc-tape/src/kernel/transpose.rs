@@ -1,57 +1,60 @@
-//! Exchanging rows and columns of 16×16 blocks.
+//! Transposition of 16×16 blocks.
 //!
-//! Written as two loops, every number is moved on its own; with AVX-512 a block is 64 shuffles of whole vectors, several times faster.
+//! With AVX-512 a block takes 64 shuffles of whole vectors, several times faster than moving single numbers.
 
-use super::crew::Panel;
 use super::extent;
 use super::fft::WIDTH;
+use super::parallel::Panel;
 use crate::Real;
 
-/// Where the blocks of a matrix lie: distance between rows of a block, distance between blocks.
+/// Strides of the blocks of a matrix.
 #[derive(Clone, Copy, Debug)]
 pub struct Blocks {
-    /// From one row to the next.
+    /// Stride between rows.
     pub row: usize,
-    /// From one block to the next.
+    /// Stride between blocks.
     pub block: usize,
 }
 
 impl Blocks {
-    /// Numbers up to the end of the last of `count` blocks.
+    /// Length up to the end of the last of `count` blocks.
     fn end(self, count: usize) -> usize {
         extent(count, self.block, extent(WIDTH, self.row, WIDTH))
     }
 }
 
-/// Writes `count` blocks of `x` to `y`, rows exchanged with columns.
+/// Writes `count` blocks of `x` to `y`, transposed.
 ///
 /// # Panics
-/// When a block does not fit.
+/// If a block does not fit.
 pub fn transpose(count: usize, x: &[Real], from: Blocks, y: &mut [Real], to: Blocks) {
     if count == 0 {
         return;
     }
     assert!(x.len() >= from.end(count) && y.len() >= to.end(count), "{count} blocks: {} to {} numbers", x.len(), y.len());
-    // SAFETY: the blocks fit.
+    // SAFETY: all blocks fit, as asserted.
     unsafe { exchange(count, x.as_ptr(), from, y.as_mut_ptr(), to) };
 }
 
-/// The same where block `b` goes to row `b` of a panel: its rows are `row` numbers apart there, the first begins at column `column`.
+/// Writes block `b` of `x`, transposed, to row `b` of a panel, from column `column` on with rows at a stride of `row`.
 ///
 /// # Panics
-/// When a block does not fit.
+/// If a block does not fit.
 pub fn transpose_to_rows(x: &[Real], from: Blocks, panel: &mut Panel, column: usize, row: usize) {
     let count = panel.rows();
     let (start, width, apart) = panel.place();
     let fits = x.len() >= from.end(count) && column.saturating_add(extent(WIDTH, row, WIDTH)) <= width;
     assert!(fits, "{count} blocks: {} numbers to rows of {width} from {column} on", x.len());
-    // SAFETY: the blocks fit, each into its row.
+    // SAFETY: each block fits into its row, as asserted.
     unsafe { exchange(count, x.as_ptr(), from, start.add(column), Blocks { row, block: apart }) };
 }
 
-/// Writes blocks that lie where the caller says.
+/// Transposes blocks at the given strides.
+///
+/// # Safety
+/// `x` is readable and `y` writable in all `count` blocks.
 unsafe fn exchange(count: usize, x: *const Real, from: Blocks, y: *mut Real, to: Blocks) {
-    #[cfg(all(target_arch = "x86_64", not(feature = "f64")))]
+    #[cfg(all(target_arch = "x86_64", not(double)))]
     if let Some(simd) = pulp::x86::V4::try_new() {
         use pulp::NullaryFnOnce;
         struct Shuffle(pulp::x86::V4, usize, *const Real, Blocks, *mut Real, Blocks);
@@ -61,7 +64,7 @@ unsafe fn exchange(count: usize, x: *const Real, from: Blocks, y: *mut Real, to:
             fn call(self) {
                 let Self(simd, count, x, from, y, to) = self;
                 for b in 0..count {
-                    // SAFETY: the last row of the last block fits.
+                    // SAFETY: as the enclosing function requires.
                     unsafe { wide::block(simd, x.add(b * from.block), from.row, y.add(b * to.block), to.row) };
                 }
             }
@@ -71,23 +74,26 @@ unsafe fn exchange(count: usize, x: *const Real, from: Blocks, y: *mut Real, to:
     for b in 0..count {
         for j in 0..WIDTH {
             for i in 0..WIDTH {
-                // SAFETY: as above.
+                // SAFETY: as this function requires.
                 unsafe { *y.add(b * to.block + j * to.row + i) = *x.add(b * from.block + i * from.row + j) };
             }
         }
     }
 }
 
-#[cfg(all(target_arch = "x86_64", not(feature = "f64")))]
+#[cfg(all(target_arch = "x86_64", not(double)))]
 mod wide {
     use pulp::x86::V4;
     use std::arch::x86_64::__m512;
 
-    /// Pairs, quadruples, then quarters of vectors change places, twice.
+    /// Transposes a block by exchanging pairs, quadruples, then quarters of vectors, twice.
+    ///
+    /// # Safety
+    /// `x` is readable and `y` writable in sixteen rows of sixteen numbers.
     #[inline(always)]
     pub unsafe fn block(simd: V4, x: *const f32, x_row: usize, y: *mut f32, y_row: usize) {
         let avx = simd.avx512f;
-        // SAFETY: the caller vouches for sixteen rows of sixteen numbers.
+        // SAFETY: as this function requires; `simd` proves that the instructions exist.
         unsafe {
             let mut a = [avx._mm512_setzero_ps(); 16];
             for i in 0..16 {
@@ -129,7 +135,7 @@ mod wide {
 
 #[cfg(test)]
 mod tests {
-    use super::super::crew;
+    use super::super::parallel;
     use super::*;
     use crate::check::noise;
 
@@ -146,14 +152,14 @@ mod tests {
                 }
             }
         }
-        assert!(y[256..300].iter().all(|&y| y == 9.0), "what lies between is left alone");
+        assert!(y[256..300].iter().all(|&y| y == 9.0), "numbers in between are unchanged");
     }
 
     #[test]
     fn blocks_go_to_rows_of_a_panel() {
         let (x, mut y) = (noise(2 * 256, 1), vec![9.0; 2 * 700]);
         let from = Blocks { row: 16, block: 256 };
-        crew::share(crew::panels(&mut y, 700, 300), |p, mut panel| {
+        parallel::for_each_part(parallel::panels(&mut y, 700, 300), |p, mut panel| {
             if p == 1 {
                 transpose_to_rows(&x, from, &mut panel, 5, 17);
             }

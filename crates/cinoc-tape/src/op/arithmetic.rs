@@ -1,7 +1,7 @@
-//! Element-wise arithmetic; the second operand may be repeated over leading axes.
+//! Element-wise arithmetic; the second operand may be broadcast over leading axes.
 
 use super::{Cotangents, Inputs, Op};
-use crate::kernel::crew;
+use crate::kernel::parallel;
 use crate::{Real, Shape};
 
 /// `a ∘ b`, element by element. `b` has `a`'s shape, a trailing part of it, or one element.
@@ -18,7 +18,7 @@ pub enum Binary {
 }
 
 impl Binary {
-    /// Of equally many numbers.
+    /// Applies to slices of equal length.
     #[inline(always)]
     fn each(self, a: &[Real], b: &[Real], y: &mut [Real]) {
         let each = y.iter_mut().zip(a).zip(b);
@@ -50,9 +50,9 @@ impl Op for Binary {
     fn forward(&self, x: &Inputs, y: &mut [Real], _: &mut [Real], _: &mut [Real]) {
         let (a, b) = (&x[0], &x[1]);
         if a.len() == b.len() {
-            return crew::rows(y, 1, 1, |i, y| self.each(&a[i..][..y.len()], &b[i..][..y.len()], y));
+            return parallel::rows(y, 1, 1, |i, y| self.each(&a[i..][..y.len()], &b[i..][..y.len()], y));
         }
-        crew::rows(y, b.len(), b.len(), |i, y| {
+        parallel::rows(y, b.len(), b.len(), |i, y| {
             let a = &a[i * b.len()..][..y.len()];
             y.chunks_exact_mut(b.len()).zip(a.chunks_exact(b.len())).for_each(|(y, a)| self.each(a, b, y));
         });
@@ -86,7 +86,7 @@ impl Op for Binary {
     }
 }
 
-/// `scale·x + shift` with fixed numbers.
+/// `scale·x + shift` with constants.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Affine {
     /// Factor.
@@ -105,7 +105,7 @@ impl Op for Affine {
     }
 
     fn forward(&self, x: &Inputs, y: &mut [Real], _: &mut [Real], _: &mut [Real]) {
-        crew::rows(y, 1, 1, |i, y| y.iter_mut().zip(&x[0][i..]).for_each(|(y, x)| *y = self.scale * x + self.shift));
+        parallel::rows(y, 1, 1, |i, y| y.iter_mut().zip(&x[0][i..]).for_each(|(y, x)| *y = self.scale * x + self.shift));
     }
 
     fn vjp(&self, _: &Inputs, _: &[Real], y_bar: &[Real], _: &[Real], x_bar: &mut Cotangents, _: &mut [Real]) {

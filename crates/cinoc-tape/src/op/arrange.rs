@@ -1,26 +1,26 @@
-//! Copies: reshape, select, join, repeat.
+//! Rearrangements: reshape, select, join, repeat.
 
 use super::{Cotangents, Inputs, Op};
-use crate::kernel::crew;
+use crate::kernel::parallel;
 use crate::{Real, Shape};
 use std::sync::Arc;
 
-/// Moves elements without changing them.
+/// Rearrangement of elements.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Arrange {
-    /// The same elements in another shape.
+    /// Another shape for the same elements.
     Reshape(Shape),
     /// Columns `from..to` of the last axis.
     Columns(usize, usize),
     /// Elements of the last axis by index.
     Gather(Arc<[u32]>),
-    /// Each element several times along a new last axis.
+    /// Repetition of each element along a new last axis.
     Repeat(usize),
-    /// Each row several times, along a new axis before the last.
+    /// Repetition of each row along a new axis before the last.
     RepeatRows(usize),
-    /// Two arrays joined along the last axis.
+    /// Concatenation of two arrays along the last axis.
     Join,
-    /// Every so many rows are a matrix, which is transposed.
+    /// Transposition of each group of this number of rows.
     TransposeEach(usize),
 }
 
@@ -79,9 +79,9 @@ impl Op for Arrange {
     fn forward(&self, x: &Inputs, y: &mut [Real], _: &mut [Real], _: &mut [Real]) {
         let width = x.shape(0).last();
         match self {
-            Self::Reshape(_) => crew::copy(&x[0], y),
+            Self::Reshape(_) => parallel::copy(&x[0], y),
             Self::Columns(from, to) => {
-                crew::rows(y, to - from, to - from, |first, y| {
+                parallel::rows(y, to - from, to - from, |first, y| {
                     for (y, x) in y.chunks_exact_mut(to - from).zip(x[0][first * width..].chunks_exact(width)) {
                         y.copy_from_slice(&x[*from..*to]);
                     }
@@ -100,7 +100,7 @@ impl Op for Arrange {
             }
             Self::Join => {
                 let other = x.shape(1).last();
-                crew::rows(y, width + other, width + other, |first, y| {
+                parallel::rows(y, width + other, width + other, |first, y| {
                     for (i, y) in y.chunks_exact_mut(width + other).enumerate() {
                         y[..width].copy_from_slice(&x[0][(first + i) * width..][..width]);
                         y[width..].copy_from_slice(&x[1][(first + i) * other..][..other]);

@@ -1,4 +1,4 @@
-//! Convolution of images with windows of 3×3 pixels.
+//! Convolution of images with 3×3 windows.
 
 use super::conv_pass::{Backward, Forward};
 use super::{Cotangents, Inputs, Op};
@@ -7,8 +7,8 @@ use crate::{Real, Shape, Var};
 
 /// `x * w + b`, zero-padded by one pixel, with or without `max(·, 0)`.
 ///
-/// Inputs: `w [9·in, out]` (its rows run over window rows, window columns and channels), `b [out]`, images `x […, height·width·in]`;
-/// output `[…, ⌈height/stride⌉·⌈width/stride⌉·out]`.
+/// Inputs: `w [9·in, out]` (its rows run over window rows, window columns and channels), `b [out]`, images
+/// `x […, height·width·in]`; output `[…, ⌈height/stride⌉·⌈width/stride⌉·out]`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Conv3x3 {
     /// Rows of an image.
@@ -19,7 +19,7 @@ pub struct Conv3x3 {
     pub channels_in: usize,
     /// Pixels from one window to the next.
     pub stride: usize,
-    /// Whether negative results are set to zero.
+    /// Sets negative results to zero.
     pub relu: bool,
 }
 
@@ -72,8 +72,9 @@ impl Op for Conv3x3 {
         pass.finish(bars, 0);
     }
 
-    /// The window around each pixel gathered from the image, with a zero behind it for what lies beyond the edges; then a product.
-    fn plain<'t>(&self, x: &[Var<'t>]) -> Option<Var<'t>> {
+    /// Gathers the window around each pixel from the image and one appended zero (for pixels beyond the edges), then
+    /// multiplies.
+    fn decompose<'t>(&self, x: &[Var<'t>]) -> Option<Var<'t>> {
         let (sizes, shape) = (self.sizes(x[1].shape().count()), x[2].shape());
         let (rows, columns) = sizes.result();
         let inside = |at: usize, offset: usize, count: usize| (at * self.stride + offset).checked_sub(1).filter(|&at| at < count);

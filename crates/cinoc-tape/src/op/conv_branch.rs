@@ -1,21 +1,21 @@
-//! The convolutional branch of a network in one operation.
+//! Fused convolutional branch of a network.
 
-use super::conv_pass::{Backward, Forward, cut};
+use super::conv_pass::{Backward, Forward, take_scratch};
 use super::soft_dense::{forward, start_back, tanh_back};
 use super::{Conv3x3, Cotangents, Inputs, Op};
-use crate::gathered::FEW;
 use crate::kernel::buffer::align;
 use crate::kernel::conv::Sizes;
 use crate::kernel::gemm::{Left, Right, Start, gemm};
+use crate::pending_rows::FEW_ROWS;
 use crate::{Layer, Real, Shape, Var};
 
 /// `tanh(soft(c)·w + b)` of each image's features `c = relu(relu(x * w₀ + b₀) * w₁ + b₁)`, where `soft(c) = c/(‖c‖+1)`.
 ///
-/// Inputs: `w₀ [9·in, c₀]`, `b₀`, `w₁ [9·c₀, c₁]`, `b₁`, `w [features, out]`, `b [out]`, `w` transposed (a constant), then the images
-/// `x […, height·width·in]`.
+/// Inputs: `w₀ [9·in, c₀]`, `b₀`, `w₁ [9·c₀, c₁]`, `b₁`, `w [features, out]`, `b [out]`, `w` transposed (a constant),
+/// then the images `x […, height·width·in]`.
 ///
-/// An image has ten times as many features as numbers. A few images are worked on at a time, so that what belongs to their features
-/// stays in the cache. The features themselves are saved or rematerialised: that is for the user to say (see [`crate::Tape::rematerialise`]).
+/// An image has ten times more features than numbers. A few images are processed at a time, so that their features stay
+/// in the cache. The features are saved or recomputed, as the caller chooses (see [`crate::Tape::rematerialise`]).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ConvBranch {
     /// Rows of an image.
@@ -26,16 +26,17 @@ pub struct ConvBranch {
     pub channels: usize,
     /// Pixels from one window to the next, in both convolutions.
     pub stride: usize,
-    /// Whether the features are kept for the backward pass.
+    /// Saves the features for the backward pass.
     pub keep: bool,
 }
 
-/// Place of the images among the inputs.
+/// Index of the images among the inputs.
 const X: usize = 7;
 
-/// Images worked on together: few enough for the cache, many enough that the weights of the last layer are worth fetching.
+/// Images per chunk in the forward pass: few enough for the cache, enough to amortise reading the weights of the last
+/// layer.
 const CHUNK: usize = 24;
-/// The same backwards, where cotangents want room too.
+/// Images per chunk in the backward pass, where cotangents need cache too.
 const CHUNK_BACK: usize = 12;
 
 impl ConvBranch {
@@ -65,7 +66,7 @@ impl Op for ConvBranch {
         x[X].with_last(n)
     }
 
-    /// The features' products with the weights, their norms and, if they are kept, the features themselves.
+    /// Saved: products of the features with the weights, norms and, if kept, the features.
     fn saved(&self, x: &[Shape]) -> usize {
         let features = if self.keep { self.sizes(x)[1].count() } else { 0 };
         x[X].rows() * (x[5].count() + 1 + features)
@@ -93,7 +94,7 @@ impl Op for ConvBranch {
         let (norms, kept) = rest.split_at_mut(rows);
         let mut first = Forward::new(first, true, &x[0], &x[1], &mut scratch);
         let mut second = Forward::new(second, true, &x[2], &x[3], &mut scratch);
-        let middle = cut(&mut scratch, m);
+        let middle = take_scratch(&mut scratch, m);
         for from in (0..rows).step_by(CHUNK) {
             let to = rows.min(from + CHUNK);
             let features = if self.keep { &mut kept[from * k..to * k] } else { &mut scratch[..(to - from) * k] };
@@ -116,8 +117,8 @@ impl Op for ConvBranch {
         let mut second_back = Backward::new(second, true, &x[2], &mut scratch);
         let mut first = Forward::new(first, true, &x[0], &x[1], &mut scratch);
         let mut second = Forward::new(second, true, &x[2], &x[3], &mut scratch);
-        let (middles, middle_bar) = (cut(&mut scratch, chunk * m), cut(&mut scratch, m));
-        let (features, features_bar) = (cut(&mut scratch, chunk * k), cut(&mut scratch, chunk * k));
+        let (middles, middle_bar) = (take_scratch(&mut scratch, chunk * m), take_scratch(&mut scratch, m));
+        let (features, features_bar) = (take_scratch(&mut scratch, chunk * k), take_scratch(&mut scratch, chunk * k));
         let fresh = bars.slot(X).is_some_and(|(_, fresh)| fresh);
         for from in (0..rows).step_by(chunk) {
             let to = rows.min(from + chunk);
@@ -135,7 +136,7 @@ impl Op for ConvBranch {
             tanh_back(&y[at.clone()], &y_bar[at.clone()], h_bar, bars.get(5));
             start_back(features, &products[at], &norms[from..to], h_bar, Some(features_bar), true);
             gemm(count, k, n, Left::rows(h_bar, n), Right::columns(&x[6], k, 0), features_bar, Start::Add);
-            bars.add_rows(4, [k, n], features, h_bar, rows < FEW);
+            bars.add_rows(4, [k, n], features, h_bar, rows < FEW_ROWS);
             let mut x_bar = bars.get(X).map(|x_bar| &mut x_bar[from * image..to * image]);
             for i in 0..count {
                 let middle = &middles[i * m..][..m];
@@ -148,7 +149,7 @@ impl Op for ConvBranch {
         second_back.finish(bars, 2);
     }
 
-    fn plain<'t>(&self, x: &[Var<'t>]) -> Option<Var<'t>> {
+    fn decompose<'t>(&self, x: &[Var<'t>]) -> Option<Var<'t>> {
         let &Self { height, width, channels: channels_in, stride, .. } = self;
         let first = Conv3x3 { height, width, channels_in, stride, relu: true };
         let (height, width) = (height.div_ceil(stride), width.div_ceil(stride));

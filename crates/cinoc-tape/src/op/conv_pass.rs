@@ -1,4 +1,4 @@
-//! A convolution of many images, one after the other, in working space that is lent.
+//! Convolution of many images one by one, in borrowed working space.
 
 use super::Cotangents;
 use crate::Real;
@@ -8,14 +8,14 @@ use crate::kernel::conv_back::{start_back, weights_back};
 use crate::kernel::conv_spread::{sheets, spread};
 use crate::kernel::gemm::{Left, Right, Start, gemm};
 
-/// Cuts an aligned piece off the working space.
-pub(super) fn cut<'a>(space: &mut &'a mut [Real], count: usize) -> &'a mut [Real] {
+/// Takes an aligned piece off the working space.
+pub(super) fn take_scratch<'a>(space: &mut &'a mut [Real], count: usize) -> &'a mut [Real] {
     let (piece, rest) = std::mem::take(space).split_at_mut(align(count));
     *space = rest;
     &mut piece[..count]
 }
 
-/// Copies a matrix of `columns` columns into one whose rows are whole lines.
+/// Copies a matrix of `columns` columns into one with rows padded to whole lines.
 fn widen(from: &[Real], columns: usize, to: &mut [Real]) {
     for (from, to) in from.chunks_exact(columns).zip(to.chunks_exact_mut(wide(columns))) {
         to[..columns].copy_from_slice(from);
@@ -23,7 +23,7 @@ fn widen(from: &[Real], columns: usize, to: &mut [Real]) {
     }
 }
 
-/// The forward pass.
+/// Forward pass.
 pub(super) struct Forward<'a> {
     sizes: Sizes,
     relu: bool,
@@ -33,39 +33,39 @@ pub(super) struct Forward<'a> {
 }
 
 impl<'a> Forward<'a> {
-    /// Numbers of working space.
+    /// Length of the working space.
     pub fn scratch(sizes: Sizes) -> usize {
         align(sizes.padded()) + (9 * sizes.inputs + 1) * wide(sizes.outputs)
     }
 
-    /// With weights and biases as the operation has them.
+    /// Creates the pass from the weights and biases of the operation.
     pub fn new(sizes: Sizes, relu: bool, w: &[Real], b: &[Real], scratch: &mut &'a mut [Real]) -> Self {
-        let padded = cut(scratch, sizes.padded());
-        let weights = cut(scratch, 9 * sizes.inputs * wide(sizes.outputs));
-        let bias = cut(scratch, wide(sizes.outputs));
+        let padded = take_scratch(scratch, sizes.padded());
+        let weights = take_scratch(scratch, 9 * sizes.inputs * wide(sizes.outputs));
+        let bias = take_scratch(scratch, wide(sizes.outputs));
         padded.fill(0.0);
         widen(w, sizes.outputs, weights);
         widen(b, sizes.outputs, bias);
         Self { sizes, relu, padded, weights, bias }
     }
 
-    /// The result of one image.
+    /// Computes the result of one image.
     pub fn image(&mut self, x: &[Real], y: &mut [Real]) {
         self.sizes.pad(x, self.padded);
         forward(self.sizes, self.padded, self.weights, self.bias, self.relu, y);
     }
 }
 
-/// How the cotangent of an image is computed.
+/// Method of computing the cotangent of an image.
 #[derive(Clone, Copy)]
-enum Way {
-    /// By a convolution of the result's cotangent with turned windows: nothing to scatter, but channels are rounded up.
+enum Method {
+    /// Convolution of the result's cotangent with rotated windows: no scatter, but channels are rounded up.
     Turned(Sizes),
-    /// By products of each pixel with all weights, which are added to its window.
+    /// Products of each pixel with all weights, added to its window.
     Scattered { columns: usize },
 }
 
-impl Way {
+impl Method {
     fn of(sizes: Sizes) -> Self {
         if sizes.stride == 1 && 4 * sizes.inputs >= 3 * wide(sizes.inputs) {
             Self::Turned(Sizes { inputs: wide(sizes.outputs), outputs: sizes.inputs, ..sizes })
@@ -74,7 +74,7 @@ impl Way {
         }
     }
 
-    /// Pixels of the border around the result's cotangent.
+    /// Width of the border around the result's cotangent.
     fn border(self) -> usize {
         match self {
             Self::Turned(_) => 1,
@@ -89,7 +89,7 @@ impl Way {
         }
     }
 
-    /// Zeros in place of a bias, or the sheets that products are added to. They are zero at the start.
+    /// Length of the zeros that replace a bias, or of the sheets that products are added to; zero initially.
     fn sums(self, sizes: Sizes) -> usize {
         match self {
             Self::Turned(turned) => wide(turned.outputs),
@@ -105,7 +105,7 @@ impl Way {
         }
     }
 
-    /// The weights in the order in which they are read.
+    /// Reorders the weights by order of access.
     fn arrange(self, sizes: Sizes, w: &[Real], to: &mut [Real]) {
         let Sizes { inputs, outputs, .. } = sizes;
         to.fill(0.0);
@@ -134,11 +134,11 @@ impl Way {
     }
 }
 
-/// The backward pass; the cotangents of weights and biases add up over the images.
+/// Backward pass; the cotangents of weights and biases accumulate over the images.
 pub(super) struct Backward<'a> {
     sizes: Sizes,
     relu: bool,
-    way: Way,
+    method: Method,
     weights: &'a mut [Real],
     padded: &'a mut [Real],
     w_bar: &'a mut [Real],
@@ -151,59 +151,60 @@ pub(super) struct Backward<'a> {
 
 impl<'a> Backward<'a> {
     fn cotangent(sizes: Sizes) -> usize {
-        let ((rows, columns), border) = (sizes.result(), Way::of(sizes).border());
+        let ((rows, columns), border) = (sizes.result(), Method::of(sizes).border());
         (rows + 2 * border) * (columns + 2 * border) * wide(sizes.outputs)
     }
 
-    /// Numbers of working space.
+    /// Length of the working space.
     pub fn scratch(sizes: Sizes) -> usize {
-        let way = Way::of(sizes);
-        let weights = way.weights(sizes) + (9 * sizes.inputs + 1) * wide(sizes.outputs);
+        let method = Method::of(sizes);
+        let weights = method.weights(sizes) + (9 * sizes.inputs + 1) * wide(sizes.outputs);
         let images = align(sizes.padded()) + align(sizes.image());
-        weights + images + Self::cotangent(sizes) + way.sums(sizes) + way.products(sizes)
+        weights + images + Self::cotangent(sizes) + method.sums(sizes) + method.products(sizes)
     }
 
-    /// With weights as the operation has them.
+    /// Creates the pass from the weights of the operation.
     pub fn new(sizes: Sizes, relu: bool, w: &[Real], scratch: &mut &'a mut [Real]) -> Self {
-        let way = Way::of(sizes);
+        let method = Method::of(sizes);
         let mut zeros = |count: usize| {
-            let piece = cut(scratch, count);
+            let piece = take_scratch(scratch, count);
             piece.fill(0.0);
             piece
         };
         let pass = Self {
             sizes,
             relu,
-            way,
-            weights: zeros(way.weights(sizes)),
+            method,
+            weights: zeros(method.weights(sizes)),
             padded: zeros(sizes.padded()),
             w_bar: zeros(9 * sizes.inputs * wide(sizes.outputs)),
             b_bar: zeros(wide(sizes.outputs)),
             h_bar: zeros(Self::cotangent(sizes)),
-            sums: zeros(way.sums(sizes)),
-            products: cut(scratch, way.products(sizes)),
-            part: cut(scratch, sizes.image()),
+            sums: zeros(method.sums(sizes)),
+            products: take_scratch(scratch, method.products(sizes)),
+            part: take_scratch(scratch, sizes.image()),
         };
-        way.arrange(sizes, w, pass.weights);
+        method.arrange(sizes, w, pass.weights);
         pass
     }
 
-    /// One image with its result and that one's cotangent; sets the cotangent of the image or, if it is not `fresh`, adds to it.
+    /// Processes one image `x` with result `y`: sets its cotangent or, unless `fresh`, adds to it.
     pub fn image(&mut self, x: &[Real], y: &[Real], y_bar: &[Real], x_bar: Option<&mut [Real]>, fresh: bool) {
-        let (sizes, border) = (self.sizes, self.way.border());
+        let (sizes, border) = (self.sizes, self.method.border());
         start_back(sizes, self.relu, y, y_bar, self.h_bar, border, self.b_bar);
         sizes.pad(x, self.padded);
         weights_back(sizes, self.padded, self.h_bar, border, self.w_bar);
         let Some(x_bar) = x_bar else { return };
         if fresh {
-            self.way.image(sizes, self.h_bar, self.weights, self.products, self.sums, x_bar);
+            self.method.image(sizes, self.h_bar, self.weights, self.products, self.sums, x_bar);
         } else {
-            self.way.image(sizes, self.h_bar, self.weights, self.products, self.sums, self.part);
+            self.method.image(sizes, self.h_bar, self.weights, self.products, self.sums, self.part);
             x_bar.iter_mut().zip(&*self.part).for_each(|(x_bar, part)| *x_bar += part);
         }
     }
 
-    /// Adds what came together for the weights, input `first` of the operation, and for the biases behind them.
+    /// Adds the accumulated cotangents of the weights (input `first` of the operation) and of the biases (the next
+    /// input).
     pub fn finish(self, bars: &mut Cotangents, first: usize) {
         let columns = self.sizes.outputs;
         for (i, from) in [(first, self.w_bar), (first + 1, self.b_bar)] {

@@ -1,11 +1,11 @@
-//! A network layer: product, bias, normalisation and activation in one operation.
+//! Fused network layer: product, bias, normalisation and activation.
 
 use super::{Cotangents, Inputs, Op};
 use crate::kernel::gemm::{Left, Right, Start, gemm};
-use crate::kernel::{crew, math, vectorise};
+use crate::kernel::{math, parallel, vectorise};
 use crate::{Real, Shape, Var};
 
-/// What follows `h = x·w + b`.
+/// Activation function of `h = x·w + b`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Activation {
     /// `h`
@@ -17,16 +17,17 @@ pub enum Activation {
 }
 
 impl Activation {
-    /// Numbers kept for the backward pass of so many rows.
+    /// Count of numbers saved for the backward pass of `rows` rows.
     pub(super) fn saved(self, rows: usize) -> usize {
         match self {
-            // 1/(‖h‖+1) of each row. The normalised rows follow from the result: computing them again is cheaper than fetching them.
+            // 1/(‖h‖+1) of each row. The normalised rows follow from the result: recomputing them is cheaper than
+            // loading them.
             Self::SoftTanh => rows,
             _ => 0,
         }
     }
 
-    /// From `h`, rows of `n` numbers, to the result, in place.
+    /// Applies the activation in place to rows of `n` numbers.
     pub(super) fn apply(self, n: usize, y: &mut [Real], saved: &mut [Real]) {
         match self {
             Self::Linear => {}
@@ -41,7 +42,7 @@ impl Activation {
                         for (h, scale) in y.chunks_exact_mut(n).zip(saved) {
                             let g = 1.0 / (math::sum_pairs(h, h, |a, b| a * b).sqrt() + 1.0);
                             *scale = g;
-                            // ‖g·h‖ < 1, so a short polynomial does.
+                            // ‖g·h‖ < 1, so a short polynomial suffices.
                             h.iter_mut().for_each(|h| *h = math::tanh_small(*h * g));
                         }
                     },
@@ -50,7 +51,7 @@ impl Activation {
         }
     }
 
-    /// The result, written with plain operations.
+    /// Returns the result by primitive operations.
     fn of(self, h: Var<'_>) -> Var<'_> {
         match self {
             Self::Linear => h,
@@ -59,7 +60,7 @@ impl Activation {
         }
     }
 
-    /// The cotangent of `h` from that of the result; `room` has space for it.
+    /// Returns the cotangent of `h` from that of the result, in `room` unless they are equal.
     pub(super) fn pull<'a>(self, n: usize, y: &[Real], y_bar: &'a [Real], saved: &[Real], room: &'a mut [Real]) -> &'a [Real] {
         match self {
             Self::Linear => return y_bar,
@@ -79,7 +80,8 @@ impl Activation {
                     || {
                         let rows = y.chunks_exact(n).zip(y_bar.chunks_exact(n)).zip(saved);
                         for (h_bar, ((y, y_bar), g)) in room.chunks_exact_mut(n).zip(rows) {
-                            // s = h·g with g = 1/(‖h‖+1):  h̄ = g·s̄ − s·(s·s̄)/‖h‖, and 0 instead of the fraction at h = 0.
+                            // s = h·g with g = 1/(‖h‖+1):  h̄ = g·s̄ − s·(s·s̄)/‖h‖, and 0 instead of the fraction at h
+                            // = 0.
                             let along = math::sum_pairs(y, y_bar, |y, y_bar| math::atanh_small(y) * (y_bar * (1.0 - y * y)));
                             let norm = 1.0 / g - 1.0;
                             let along = if norm > 0.0 { along / norm } else { 0.0 };
@@ -95,7 +97,7 @@ impl Activation {
     }
 }
 
-/// Adds the sum of the rows of `h_bar` to the cotangent of a bias (or the rows themselves, if it has as many).
+/// Adds the sum of the rows of `h_bar` to the cotangent of a bias, or the rows themselves to a bias per row.
 pub(super) fn bias_back(h_bar: &[Real], b_bar: Option<(&mut [Real], bool)>) {
     let Some((b_bar, fresh)) = b_bar else { return };
     if fresh && b_bar.len() == h_bar.len() {
@@ -114,36 +116,38 @@ pub(super) fn bias_back(h_bar: &[Real], b_bar: Option<(&mut [Real], bool)>) {
     );
 }
 
-/// `activation(x·w + b)`. Inputs: `w [in, out]`, `b [out]` or `[rows, out]`, `w` transposed (a constant, for the backward pass), then `x [rows, in]`.
+/// `activation(x·w + b)`. Inputs: `w [in, out]`, `b [out]` or `[rows, out]`, `w` transposed (a constant, for the
+/// backward pass), then `x [rows, in]`.
 ///
-/// `x` may come in several pieces, which count as joined along the last axis without being copied. It may also have fewer columns than `w` has
-/// rows: then it meets those from `first` on. Two such layers, the result of one being the `b` of the other, are one layer on joined inputs too.
+/// `x` may consist of several pieces, treated as joined along the last axis without a copy. It may have fewer columns
+/// than `w` has rows; it then uses those from `first` on. Two such layers, the result of one being the `b` of the
+/// other, equal one layer on joined inputs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Dense {
-    /// What follows the linear part.
+    /// Activation function.
     pub activation: Activation,
     /// The row of `w` for the first column of `x`.
     pub first: usize,
 }
 
-/// Number of the first piece of `x` among the inputs.
+/// Index of the first piece of `x` among the inputs.
 const X: usize = 3;
 
-/// Rows of a chunk are whole blocks of the product, whatever its number of columns.
+/// Multiple of rows per chunk: whole blocks of the product for any number of columns.
 const BLOCK: usize = 24;
 
-/// What a row of a product with an activation costs, in numbers of plain arithmetic: many products fit into one instruction.
+/// Cost of a row of a product with an activation, in numbers of element-wise arithmetic.
 fn cost(inputs: usize, outputs: usize) -> usize {
     (inputs / 64 + 1) * outputs
 }
 
 impl Dense {
-    /// The rows of `y`, the first of which is row `first` of all.
-    fn some(&self, x: &Inputs, first: usize, y: &mut [Real], saved: &mut [Real]) {
+    /// Computes the rows of `y`, which start at row `first` of the result.
+    fn compute_rows(&self, x: &Inputs, first: usize, y: &mut [Real], saved: &mut [Real]) {
         let n = x.shape(0).last();
         let (rows, at) = (y.len() / n, |piece: usize, k: usize| &x[piece][first * k..]);
         if n == 1 && x.shape(1).count() == 1 && x.count() == X + 1 {
-            // A single column would leave most of every vector empty.
+            // With a single column most lanes of each vector would be idle.
             let k = x.shape(X).last();
             let w = &x[0][self.first..][..k];
             vectorise(
@@ -197,11 +201,13 @@ impl Op for Dense {
     fn forward(&self, x: &Inputs, y: &mut [Real], saved: &mut [Real], _: &mut [Real]) {
         let (rows, n) = (x.shape(X).rows(), x.shape(0).last());
         let inputs: usize = x.shapes()[X..].iter().map(Shape::last).sum();
-        let size = crew::chunk(rows, cost(inputs, n), BLOCK);
+        let size = parallel::chunk_size(rows, cost(inputs, n), BLOCK);
         if saved.is_empty() {
-            return crew::share(crew::chunks(y, size * n), |i, y| self.some(x, i * size, y, &mut []));
+            return parallel::for_each_part(parallel::chunks(y, size * n), |i, y| self.compute_rows(x, i * size, y, &mut []));
         }
-        crew::share((crew::chunks(y, size * n), crew::chunks(saved, size)), |i, (y, saved)| self.some(x, i * size, y, saved));
+        parallel::for_each_part((parallel::chunks(y, size * n), parallel::chunks(saved, size)), |i, (y, saved)| {
+            self.compute_rows(x, i * size, y, saved)
+        });
     }
 
     fn vjp(&self, x: &Inputs, y: &[Real], y_bar: &[Real], saved: &[Real], bars: &mut Cotangents, scratch: &mut [Real]) {
@@ -213,15 +219,15 @@ impl Op for Dense {
             if let Some((x_bar, fresh)) = bars.slot(piece) {
                 let start = if fresh { Start::Zero } else { Start::Add };
                 let w_t = Right::columns(&x[2], x.shape(0).rows(), first);
-                let size = crew::chunk(rows, cost(n, k), BLOCK);
-                crew::share(crew::chunks(x_bar, size * k), |i, x_bar| {
+                let size = parallel::chunk_size(rows, cost(n, k), BLOCK);
+                parallel::for_each_part(parallel::chunks(x_bar, size * k), |i, x_bar| {
                     gemm(x_bar.len() / k, k, n, Left::rows(&h_bar[i * size * n..], n), w_t, x_bar, start);
                 });
             }
             if let Some(w_bar) = bars.get(0) {
                 let part = &mut w_bar[first * n..(first + k) * n];
                 if n == 1 {
-                    // The same as a row, which fills vectors.
+                    // Computed as a row, which fills vectors.
                     gemm(1, k, rows, Left::transposed(h_bar, 1), Right::columns(&x[piece], k, 0), part, Start::Add);
                 } else {
                     gemm(k, n, rows, Left::transposed(&x[piece], k), Right::columns(h_bar, n, 0), part, Start::Add);
@@ -232,7 +238,7 @@ impl Op for Dense {
         bias_back(h_bar, bars.slot(1));
     }
 
-    fn plain<'t>(&self, x: &[Var<'t>]) -> Option<Var<'t>> {
+    fn decompose<'t>(&self, x: &[Var<'t>]) -> Option<Var<'t>> {
         let joined = x[X + 1..].iter().fold(x[X], |joined, piece| joined.join(*piece));
         let (n, k) = (x[0].shape().last(), joined.shape().last());
         let w = match self.first {

@@ -1,10 +1,10 @@
-//! Elementary functions of each element.
+//! Element-wise elementary functions.
 
 use super::{Cotangents, Inputs, Op};
-use crate::kernel::{crew, math, vectorise};
+use crate::kernel::{math, parallel, vectorise};
 use crate::{Real, Shape};
 
-/// An elementary function, element by element.
+/// Element-wise elementary function.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Function {
     /// tanh x
@@ -23,7 +23,7 @@ pub enum Function {
     Abs,
     /// x²
     Square,
-    /// x held inside the two bounds
+    /// x clamped to the two bounds
     Clamp(Real, Real),
 }
 
@@ -43,9 +43,9 @@ impl Function {
         }
     }
 
-    /// Of equally many numbers.
+    /// Applies to slices of equal length.
     fn values(self, x: &[Real], y: &mut [Real]) {
-        // The choice is made outside the loop, so that each loop vectorises.
+        // Dispatch outside the loop, so that each loop vectorises.
         macro_rules! each {
             ($($function:pat),*) => {
                 match self {
@@ -59,7 +59,7 @@ impl Function {
         each!(Self::Tanh, Self::Exp, Self::Sin, Self::Cos, Self::Sqrt, Self::Relu, Self::Abs, Self::Square, Self::Clamp(..));
     }
 
-    /// The derivative at `x`, where the value is `y`.
+    /// Returns the derivative at `x`, given the value `y`.
     #[inline(always)]
     fn slope(self, x: Real, y: Real) -> Real {
         let step = |inside: bool| if inside { 1.0 } else { 0.0 };
@@ -103,7 +103,7 @@ impl Op for Function {
     }
 
     fn forward(&self, x: &Inputs, y: &mut [Real], _: &mut [Real], _: &mut [Real]) {
-        crew::rows(y, 1, 2, |first, y| self.values(&x[0][first..][..y.len()], y));
+        parallel::rows(y, 1, 2, |first, y| self.values(&x[0][first..][..y.len()], y));
     }
 
     fn vjp(&self, x: &Inputs, y: &[Real], y_bar: &[Real], _: &[Real], x_bar: &mut Cotangents, _: &mut [Real]) {

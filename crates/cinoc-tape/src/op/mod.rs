@@ -7,8 +7,8 @@ mod conv_branch;
 mod conv_pass;
 mod dense;
 mod function;
+mod local_dense;
 mod matmul;
-mod placed_dense;
 mod reduce;
 mod soft_dense;
 
@@ -18,39 +18,71 @@ pub use conv::Conv3x3;
 pub use conv_branch::ConvBranch;
 pub use dense::{Activation, Dense};
 pub use function::Function;
+pub use local_dense::LocalDense;
 pub use matmul::MatMul;
-pub use placed_dense::PlacedDense;
 pub use reduce::Reduce;
 pub use soft_dense::SoftDense;
 
-use crate::backward::{Place, Touched};
-use crate::gathered::{Gathered, add_rows};
+use crate::backward::{Slot, Written};
+use crate::pending_rows::{PendingRows, add_rows};
 use crate::{Real, Shape, Var};
+use std::fmt;
 use std::ops::Index;
 use std::sync::Arc;
 
-/// The most inputs an operation can have.
+/// Maximum number of inputs of an operation.
 pub const MAX_INPUTS: usize = 8;
 
-/// A differentiable operation: the only place where a derivative is written by hand.
+/// A differentiable operation. Derivatives written by hand are in implementations of this trait only.
 ///
-/// Everything is written into buffers that are lent; nothing is allocated.
+/// Results go into borrowed buffers; implementations allocate nothing.
+///
+/// ```
+/// use cinoc_tape::check::{assert_derivative, noise};
+/// use cinoc_tape::op::{Cotangents, Inputs, Op};
+/// use cinoc_tape::{Real, Shape};
+/// use std::sync::Arc;
+///
+/// struct Cube;
+///
+/// impl Op for Cube {
+///     fn name(&self) -> &'static str {
+///         "cube"
+///     }
+///
+///     fn shape(&self, x: &[Shape]) -> Shape {
+///         x[0]
+///     }
+///
+///     fn forward(&self, x: &Inputs, y: &mut [Real], _: &mut [Real], _: &mut [Real]) {
+///         y.iter_mut().zip(&x[0]).for_each(|(y, x)| *y = x * x * x);
+///     }
+///
+///     fn vjp(&self, x: &Inputs, _: &[Real], y_bar: &[Real], _: &[Real], x_bar: &mut Cotangents, _: &mut [Real]) {
+///         let Some(x_bar) = x_bar.get(0) else { return };
+///         x_bar.iter_mut().zip(y_bar).zip(&x[0]).for_each(|((x_bar, y_bar), x)| *x_bar += 3.0 * x * x * y_bar);
+///     }
+/// }
+///
+/// let cube = Arc::new(Cube);
+/// assert_derivative(&[(&[4], &noise(4, 1))], |v| v[0].apply(&cube));
+/// ```
 pub trait Op: Send + Sync {
-    /// Short name, for error messages.
+    /// Short name, for messages and profiles.
     fn name(&self) -> &'static str;
 
     /// Shape of the result.
     ///
     /// # Panics
-    /// When the inputs do not fit.
+    /// If the shapes do not match.
     fn shape(&self, x: &[Shape]) -> Shape;
 
-    /// How many numbers the forward pass keeps for the backward pass, besides inputs and result.
+    /// Count of numbers that the forward pass saves for the backward pass, besides inputs and result.
     fn saved(&self, _x: &[Shape]) -> usize {
         0
     }
 
-    /// How many numbers of working space either pass needs. Their content is arbitrary at the start.
+    /// Length of the working space of either pass; its initial content is arbitrary.
     fn scratch(&self, _x: &[Shape]) -> usize {
         0
     }
@@ -60,20 +92,22 @@ pub trait Op: Send + Sync {
         0
     }
 
-    /// Writes every element of `y` (and of `saved`).
+    /// Computes every element of `y` and of `saved`.
     fn forward(&self, x: &Inputs, y: &mut [Real], saved: &mut [Real], scratch: &mut [Real]);
 
-    /// Adds `y_bar · ∂y/∂x` to the cotangent of each input that wants one.
+    /// Adds `y_bar · ∂y/∂x` to the cotangent of each input that has one.
     fn vjp(&self, x: &Inputs, y: &[Real], y_bar: &[Real], saved: &[Real], x_bar: &mut Cotangents, scratch: &mut [Real]);
 
-    /// The same written with others, in the end with plain ones ([`Recorded::is_plain`]), for tapes that are told to record
-    /// [`plainly`](crate::Tape::plainly); none where it is plain itself, or nobody has written it so.
-    fn plain<'t>(&self, _x: &[Var<'t>]) -> Option<Var<'t>> {
+    /// Expresses the operation by others, in the end by primitive ones ([`Recorded::is_primitive`]), for
+    /// [`Tape::primitives_only`](crate::Tape::primitives_only); `None` for primitive operations and those without such
+    /// an expression.
+    fn decompose<'t>(&self, _x: &[Var<'t>]) -> Option<Var<'t>> {
         None
     }
 }
 
-/// The inputs' values (by index) and shapes.
+/// Values (by index) and shapes of the inputs.
+#[derive(Debug)]
 pub struct Inputs<'a> {
     pub(crate) values: [&'a [Real]; MAX_INPUTS],
     pub(crate) shapes: [Shape; MAX_INPUTS],
@@ -86,7 +120,7 @@ impl Inputs<'_> {
         self.shapes[i]
     }
 
-    /// All shapes.
+    /// Shapes of all inputs.
     pub fn shapes(&self) -> &[Shape] {
         &self.shapes[..self.count]
     }
@@ -104,24 +138,25 @@ impl Index<usize> for Inputs<'_> {
     }
 }
 
-/// The inputs' cotangents, lent one at a time (two inputs may be the same variable).
+/// Cotangents of the inputs, borrowed one at a time since two inputs may be the same variable.
+#[derive(Debug)]
 pub struct Cotangents<'a> {
-    pub(crate) arena: &'a mut [Real],
-    pub(crate) touched: &'a mut Touched,
+    pub(crate) replayed: &'a mut [Real],
+    pub(crate) written: &'a mut Written,
     pub(crate) invariant: &'a mut [Real],
-    pub(crate) touched_invariant: &'a mut Touched,
-    pub(crate) gathered: &'a mut Gathered,
+    pub(crate) written_invariant: &'a mut Written,
+    pub(crate) pending: &'a mut PendingRows,
     pub(crate) shared: &'a mut [Real],
-    pub(crate) places: [Option<Place>; MAX_INPUTS],
+    pub(crate) slots: [Option<Slot>; MAX_INPUTS],
 }
 
 impl Cotangents<'_> {
-    /// Whether input `i` wants a cotangent at all.
+    /// Returns true if input `i` has a cotangent.
     pub fn wanted(&self, i: usize) -> bool {
-        self.places[i].is_some()
+        self.slots[i].is_some()
     }
 
-    /// The cotangent of input `i`, to be added to; `None` where nobody asks for it.
+    /// Returns the cotangent of input `i`, to be added to; `None` if the input has none.
     pub fn get(&mut self, i: usize) -> Option<&mut [Real]> {
         let (bar, fresh) = self.slot(i)?;
         if fresh {
@@ -130,14 +165,14 @@ impl Cotangents<'_> {
         Some(bar)
     }
 
-    /// Adds `xᵀ·h_bar` to the cotangent of input `i`, weights `[k, n]`, from rows of `k` and `n` numbers. `few`: the operation has so few rows that they are
-    /// gathered over several calls first.
+    /// Adds `xᵀ·h_bar` to the cotangent of input `i`, weights `[k, n]`, from rows of `k` and `n` numbers. With `few`,
+    /// rows are accumulated over several calls first.
     ///
     /// # Panics
-    /// If the sizes of a row do not fit the weights and the rows.
+    /// If the row lengths do not match the weights and the rows.
     pub(crate) fn add_rows(&mut self, i: usize, sizes: [usize; 2], x: &[Real], h_bar: &[Real], few: bool) {
-        match self.places[i] {
-            Some(Place::Shared { start, end }) if few => self.gathered.add(start..end, sizes, x, h_bar, self.shared),
+        match self.slots[i] {
+            Some(Slot::Shared { start, end }) if few => self.pending.add(start..end, sizes, x, h_bar, self.shared),
             _ => {
                 if let Some(w_bar) = self.get(i) {
                     add_rows(sizes, x, h_bar, w_bar);
@@ -146,23 +181,26 @@ impl Cotangents<'_> {
         }
     }
 
-    /// As [`get`](Self::get), but a fresh cotangent (`true`) holds arbitrary numbers and is to be overwritten, not added to.
+    /// Returns the cotangent of input `i` as [`get`](Self::get) does; if the flag is true it holds arbitrary numbers,
+    /// to be overwritten.
     pub fn slot(&mut self, i: usize) -> Option<(&mut [Real], bool)> {
-        match self.places[i]? {
-            Place::Shared { start, end } => Some((&mut self.shared[start..end], false)),
-            Place::Arena { node, start, end } => {
-                let fresh = self.touched.mark(node);
-                Some((&mut self.arena[start..end], fresh))
+        match self.slots[i]? {
+            Slot::Shared { start, end } => Some((&mut self.shared[start..end], false)),
+            Slot::Replayed { node, start, end } => {
+                let fresh = self.written.mark(node);
+                Some((&mut self.replayed[start..end], fresh))
             }
-            Place::Invariant { node, start, end } => {
-                let fresh = self.touched_invariant.mark(node);
+            Slot::Invariant { node, start, end } => {
+                let fresh = self.written_invariant.mark(node);
                 Some((&mut self.invariant[start..end], fresh))
             }
         }
     }
 }
 
-/// An operation as the tape keeps it: small plain ones by value, larger ones behind a shared pointer, so that recording never allocates.
+/// A recorded operation: small ones by value, others behind a shared pointer, so that recording never allocates.
+///
+/// The enum is exhaustive on purpose: a translator of recordings should not compile when an operation is added.
 #[derive(Clone)]
 pub enum Recorded {
     /// `a ∘ b`
@@ -179,21 +217,21 @@ pub enum Recorded {
     MatMul(MatMul),
     /// A layer of a network.
     Dense(Dense),
-    /// The same with normalised inputs.
+    /// A layer on normalised inputs.
     SoftDense(SoftDense),
-    /// The same with weights that differ from place to place.
-    PlacedDense(PlacedDense),
+    /// A locally connected layer.
+    LocalDense(LocalDense),
     /// Convolution of images.
     Conv3x3(Conv3x3),
-    /// Convolutions and a layer on their results.
+    /// Two convolutions and a layer on their results.
     ConvBranch(ConvBranch),
-    /// Anything else.
+    /// Any other operation.
     Shared(Arc<dyn Op>),
 }
 
 impl Recorded {
-    /// Whether it is one of the few operations that whoever translates a recording has to know.
-    pub fn is_plain(&self) -> bool {
+    /// Returns true for the primitive operations, which a translator of recordings must support.
+    pub fn is_primitive(&self) -> bool {
         use Recorded::{Affine, Arrange, Binary, Function, MatMul, Reduce};
         matches!(self, Binary(_) | Affine(_) | Function(_) | Arrange(_) | Reduce(_) | MatMul(_))
     }
@@ -209,7 +247,7 @@ impl Recorded {
             Self::MatMul(op) => op,
             Self::Dense(op) => op,
             Self::SoftDense(op) => op,
-            Self::PlacedDense(op) => op,
+            Self::LocalDense(op) => op,
             Self::Conv3x3(op) => op,
             Self::ConvBranch(op) => op,
             Self::Shared(op) => &**op,
@@ -217,7 +255,7 @@ impl Recorded {
     }
 }
 
-/// Whether two operations do the same; those behind pointers only if they are one and the same.
+/// Operations are equal if they compute the same; those behind pointers only if the pointers are equal.
 impl PartialEq for Recorded {
     fn eq(&self, other: &Self) -> bool {
         match (self, other) {
@@ -229,12 +267,18 @@ impl PartialEq for Recorded {
             (Self::MatMul(a), Self::MatMul(b)) => a == b,
             (Self::Dense(a), Self::Dense(b)) => a == b,
             (Self::SoftDense(a), Self::SoftDense(b)) => a == b,
-            (Self::PlacedDense(a), Self::PlacedDense(b)) => a == b,
+            (Self::LocalDense(a), Self::LocalDense(b)) => a == b,
             (Self::Conv3x3(a), Self::Conv3x3(b)) => a == b,
             (Self::ConvBranch(a), Self::ConvBranch(b)) => a == b,
             (Self::Shared(a), Self::Shared(b)) => Arc::ptr_eq(a, b),
             _ => false,
         }
+    }
+}
+
+impl fmt::Debug for Recorded {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str(self.op().name())
     }
 }
 
@@ -247,7 +291,7 @@ macro_rules! recorded {
         }
     )*};
 }
-recorded!(Binary, Affine, Function, Arrange, Reduce, MatMul, Dense, SoftDense, PlacedDense, Conv3x3, ConvBranch);
+recorded!(Binary, Affine, Function, Arrange, Reduce, MatMul, Dense, SoftDense, LocalDense, Conv3x3, ConvBranch);
 
 impl<T: Op + 'static> From<&Arc<T>> for Recorded {
     fn from(op: &Arc<T>) -> Self {

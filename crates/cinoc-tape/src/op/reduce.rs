@@ -8,7 +8,7 @@ use crate::{Real, Shape};
 /// Sum or mean over all but the first `keep` axes (over everything with 0, giving shape `[1]`).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reduce {
-    /// How many leading axes stay.
+    /// Number of leading axes to keep.
     pub keep: usize,
     /// Mean instead of sum.
     pub mean: bool,
@@ -36,7 +36,7 @@ impl Op for Reduce {
         let group = x[0].len() / y.len();
         let factor = self.factor(group);
         for (y, x) in y.iter_mut().zip(x[0].chunks_exact(group)) {
-            // Sixteen running sums instead of one: faster, and in single precision more exact.
+            // Sixteen running sums instead of one: faster, and more accurate in single precision.
             *y = factor
                 * vectorise(
                     #[inline(always)]

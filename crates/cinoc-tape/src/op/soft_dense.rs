@@ -1,19 +1,19 @@
-//! A network layer on normalised inputs.
+//! Fused network layer on normalised inputs.
 
 use super::{Cotangents, Inputs, Op};
-use crate::gathered::FEW;
 use crate::kernel::gemm::{Left, Right, Start, gemm};
 use crate::kernel::{math, vectorise};
+use crate::pending_rows::FEW_ROWS;
 use crate::{Real, Shape, Var};
 
-/// `tanh(x/(‖x‖+1)·w + b)`, the norm taken over each row. Inputs as those of [`super::Dense`]: `w [in, out]`, `b [out]`, `w` transposed
-/// (a constant, for the backward pass), `x [rows, in]`.
+/// `tanh(x/(‖x‖+1)·w + b)`, the norm taken over each row. Inputs as those of [`super::Dense`]: `w [in, out]`,
+/// `b [out]`, `w` transposed (a constant, for the backward pass), `x [rows, in]`.
 ///
-/// The normalisation is one factor per row, so it is applied to the products: the many numbers of `x` are read as they are.
+/// The normalisation is one factor per row, so it is applied to the products instead of the inputs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SoftDense;
 
-/// Rows worked on together: few enough that they stay in the cache beside the weights, many enough that the weights are worth fetching.
+/// Rows per chunk: few enough to stay in the cache beside the weights, enough to amortise reading the weights.
 const CHUNK: usize = 24;
 
 const X: usize = 3;
@@ -24,7 +24,7 @@ fn dot(a: &[Real], b: &[Real]) -> Real {
     math::sum_pairs(a, b, |a, b| a * b)
 }
 
-/// Some rows: sets `y`, `products = x·w` and the norm of each row.
+/// Computes some rows: `y`, `products = x·w` and the norm of each row.
 pub(super) fn forward(x: &[Real], w: &[Real], b: &[Real], y: &mut [Real], products: &mut [Real], norms: &mut [Real]) {
     let (rows, n) = (norms.len(), b.len());
     let k = w.len() / n;
@@ -46,7 +46,8 @@ pub(super) fn forward(x: &[Real], w: &[Real], b: &[Real], y: &mut [Real], produc
     );
 }
 
-/// From the cotangent `h_bar` of `h = g·p + b`, `p = x·w`, `g = 1/(‖x‖+1)`, of some rows: sets it to that of `p` and starts the cotangent of `x`,
+/// Turns the cotangent `h_bar` of `h = g·p + b`, `p = x·w`, `g = 1/(‖x‖+1)`, of some rows into that of `p` and starts
+/// the cotangent of `x`,
 ///
 /// `x̄ = w·(g·h̄) − g²·(p·h̄)/‖x‖·x`, with its second half (0 at x = 0); `set` overwrites `x_bar`.
 pub(super) fn start_back(
@@ -76,7 +77,7 @@ pub(super) fn start_back(
     );
 }
 
-/// The cotangent of `h` from that of `y = tanh(h)`; its sum over the rows is added to `b_bar`.
+/// Computes the cotangent of `h` from that of `y = tanh(h)` and adds its sum over the rows to `b_bar`.
 pub(super) fn tanh_back(y: &[Real], y_bar: &[Real], h_bar: &mut [Real], b_bar: Option<&mut [Real]>) {
     vectorise(
         #[inline(always)]
@@ -105,7 +106,7 @@ impl Op for SoftDense {
         x[X].with_last(n)
     }
 
-    /// The products `x·w` and, behind them, the norm of each row.
+    /// Saved: the products `x·w`, then the norm of each row.
     fn saved(&self, x: &[Shape]) -> usize {
         x[X].rows() * (x[1].count() + 1)
     }
@@ -142,11 +143,11 @@ impl Op for SoftDense {
             if let Some(x_bar) = x_bar {
                 gemm(to - from, k, n, Left::rows(h_bar, n), Right::columns(&x[2], k, 0), x_bar, Start::Add);
             }
-            bars.add_rows(0, [k, n], x_rows, h_bar, rows < FEW);
+            bars.add_rows(0, [k, n], x_rows, h_bar, rows < FEW_ROWS);
         }
     }
 
-    fn plain<'t>(&self, x: &[Var<'t>]) -> Option<Var<'t>> {
+    fn decompose<'t>(&self, x: &[Var<'t>]) -> Option<Var<'t>> {
         Some((x[X].soft().matmul(x[0]) + x[1]).tanh())
     }
 }

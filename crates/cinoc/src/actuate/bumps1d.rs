@@ -1,24 +1,26 @@
-//! The push of a swarm that stays where it is, on an interval: the shapes once, their sum in every tick.
+//! Force of immobile agents on an interval: bumps computed once, summed in every tick.
 
 use super::{Actuate, Force1d, Push};
 use crate::Real;
-use crate::geometry::places;
+use crate::geometry::shared_positions;
 use cinoc_pde::Grid;
 use cinoc_tape::kernel::math::sum_pairs;
 use cinoc_tape::kernel::vectorise;
 use cinoc_tape::{Cotangents, Inputs, Op, Shape, Var};
 use std::sync::Arc;
 
-/// The force of agents on a line that stay where they are. The shapes of their pushes depend on the places alone, so they are loop-invariant; what
-/// is left for every tick is their sum.
+/// Force of immobile agents on a line. The bumps depend on the positions alone, so they are loop-invariant; each tick
+/// computes only their weighted sum.
 pub struct StillForce1d {
     bumps: Arc<Bumps1d>,
     sum: Arc<SumBumps>,
 }
 
 impl StillForce1d {
+    /// Creates the force on `grid`.
+    ///
     /// # Panics
-    /// Where [`Force1d::new`] does.
+    /// Under the conditions of [`Force1d::new`].
     pub fn new(grid: &Grid, push: &Push) -> Self {
         Self { bumps: Arc::new(Bumps1d(Force1d::new(grid, push))), sum: Arc::new(SumBumps) }
     }
@@ -26,11 +28,11 @@ impl StillForce1d {
 
 impl Actuate for StillForce1d {
     fn force<'t>(&self, action: Var<'t>, xi: Var<'t>) -> Var<'t> {
-        action.tape().record(&self.sum, [action, places(xi).apply(&self.bumps)])
+        action.tape().record(&self.sum, [action, shared_positions(xi).apply(&self.bumps)])
     }
 }
 
-/// `b(x − ξᵢ)` at all nodes, of each agent. Input: positions `[batch, agents, 1]`; output `[batch, agents, N]`.
+/// Bumps `b(x − ξᵢ)` of each agent at all nodes. Input: positions `[batch, agents, 1]`; output `[batch, agents, N]`.
 pub struct Bumps1d(pub Force1d);
 
 impl Op for Bumps1d {
@@ -65,8 +67,8 @@ impl Op for Bumps1d {
     }
 }
 
-/// `f = Σᵢ uᵢ·bᵢ`. Inputs: actions `[batch, agents, k]`, whose first number is `u`, and bumps `[batch, agents, N]`, or `[1, agents, N]` for all
-/// instances; output `[batch, N]`.
+/// Weighted sum of bumps, `f = Σᵢ uᵢ·bᵢ`. Inputs: actions `[batch, agents, k]`, whose first component is `u`, and bumps
+/// `[batch, agents, N]`, or `[1, agents, N]` for all instances; output `[batch, N]`.
 pub struct SumBumps;
 
 impl Op for SumBumps {

@@ -1,4 +1,4 @@
-//! The wind of a swarm on a plane.
+//! Flow that a swarm drives in the plane.
 
 use super::{REACH, check};
 use crate::Real;
@@ -9,36 +9,37 @@ use cinoc_tape::kernel::math::{exp, sum_pairs};
 use cinoc_tape::kernel::vectorise;
 use cinoc_tape::{Cotangents, Inputs, Op, Shape};
 
-/// `q(x) = gain·Σᵢ vᵢ·exp(−|x−ξᵢ|²/2σ²)`, both components; `v` is the action.
+/// Flow `q(x) = gain·Σᵢ vᵢ·exp(−|x−ξᵢ|²/2σ²)`, both components; `v` is the action.
 ///
-/// Never divided by the number of agents: no agent knows how many there are. A bump is a product of one factor along each axis, so that the
-/// flow is a product of two thin matrices. Inputs: actions `[batch, agents, 2]`, positions `[batch, agents, 2]`; output
-/// `[batch, 2, Nx, Ny]`.
+/// It is not normalised by the number of agents, which no agent knows. A bump is a product of one factor along each
+/// axis, so the flow is a product of two thin matrices. Inputs: actions `[batch, agents, 2]`, positions
+/// `[batch, agents, 2]`; output `[batch, 2, Nx, Ny]`.
 pub struct Flow2d {
     /// Positions of the nodes along each axis.
     x: Vec<Real>,
     y: Vec<Real>,
-    /// 1/√2σ: distances are measured in it.
+    /// Inverse length scale 1/√2σ.
     inverse: Real,
     gain: Real,
 }
 
 impl Flow2d {
-    /// Bumps of width `sigma`, multiplied by `gain`.
+    /// Creates a flow of bumps of width `sigma`, multiplied by `gain`.
     ///
     /// # Panics
-    /// Where the grid is periodic or not a rectangle, one of its axes has no length, or the bumps no width.
+    /// If the grid is periodic or not a rectangle, if one of its axes has no length, or if `sigma` is not positive.
     pub fn new(grid: &Grid, sigma: f64, gain: f64) -> Self {
         check(grid, 2, sigma);
-        assert!(!grid.periodic, "this flow is for planes with walls");
+        assert!(!grid.periodic, "the flow needs a plane with walls");
         let nodes = |axis: usize| grid.positions(axis).iter().map(|&x| x as Real).collect();
         Self { x: nodes(0), y: nodes(1), inverse: (1.0 / (2f64.sqrt() * sigma)) as Real, gain: gain as Real }
     }
 
-    /// The factor of an agent along an axis and a second row behind it: the factor times the distance in units of √2σ.
+    /// Writes the factors of an agent along an axis to the first half of `rows` and, to the second half, the factors
+    /// times the distances in units of √2σ.
     #[inline(always)]
     fn bump(&self, nodes: &[Real], xi: Real, rows: &mut [Real]) {
-        let (factors, slid) = rows.split_at_mut(nodes.len());
+        let (factors, weighted) = rows.split_at_mut(nodes.len());
         for j in (0..nodes.len()).step_by(LANES) {
             let (mut d, mut factor) = (load(nodes, j), [0.0; LANES]);
             for l in 0..LANES {
@@ -47,7 +48,7 @@ impl Flow2d {
                 d[l] *= factor[l];
             }
             store(factors, j, factor, true);
-            store(slid, j, d, true);
+            store(weighted, j, d, true);
         }
     }
 }
@@ -81,7 +82,7 @@ impl Op for Flow2d {
                         self.bump(&self.y, x[1][at + 1], &mut along_y[2 * m * ny..][..2 * ny]);
                         let rows = &mut along_x[2 * m * nx..][..2 * nx];
                         self.bump(&self.x, x[1][at], rows);
-                        // In the place of the factor: the factor times each component of the velocity.
+                        // Overwrites the factor with the factor times each component of the velocity.
                         let (by_x, by_y) = rows.split_at_mut(nx);
                         let (vx, vy) = (self.gain * x[0][at], self.gain * x[0][at + 1]);
                         for (by_x, by_y) in by_x.iter_mut().zip(by_y) {
@@ -101,7 +102,7 @@ impl Op for Flow2d {
         let (along_x, rest) = scratch.split_at_mut(2 * agents * nx);
         let (along_y, rest) = rest.split_at_mut(2 * agents * ny);
         let (sums, rest) = rest.split_at_mut(4 * agents * ny);
-        let (pushed, slid) = rest.split_at_mut(2 * batch * agents);
+        let (action_bars, xi_bars) = rest.split_at_mut(2 * batch * agents);
         for (b, flow_bar) in y_bar.chunks_exact(2 * nx * ny).enumerate() {
             let (v, xi) = (&x[0][2 * b * agents..][..2 * agents], &x[1][2 * b * agents..][..2 * agents]);
             vectorise(
@@ -113,7 +114,7 @@ impl Op for Flow2d {
                     }
                 },
             );
-            // For each component of the flow, summed along x: [factor and slid factor of each agent, Nx]·[Nx, Ny].
+            // Sums along x for each component of the flow: [factor and weighted factor of each agent, Nx]·[Nx, Ny].
             for (flow_bar, sums) in flow_bar.chunks_exact(nx * ny).zip(sums.chunks_exact_mut(2 * agents * ny)) {
                 gemm(2 * agents, ny, nx, Left::rows(along_x, nx), Right::columns(flow_bar, ny, 0), sums, Start::Zero);
             }
@@ -123,22 +124,23 @@ impl Op for Flow2d {
                     let dot = |a: &[Real], b: &[Real]| sum_pairs(a, b, |a, b| a * b);
                     for m in 0..agents {
                         let part = 2 * m * ny..2 * (m + 1) * ny;
-                        let (factor, slid_factor) = along_y[part.clone()].split_at(ny);
-                        let (x, x_slid) = sums[part.clone()].split_at(ny);
-                        let (y, y_slid) = sums[2 * agents * ny..][part].split_at(ny);
+                        let (factor, weighted_factor) = along_y[part.clone()].split_at(ny);
+                        let (x, x_weighted) = sums[part.clone()].split_at(ny);
+                        let (y, y_weighted) = sums[2 * agents * ny..][part].split_at(ny);
                         let at = 2 * (b * agents + m);
                         let (vx, vy) = (v[2 * m], v[2 * m + 1]);
-                        // ∂/∂ξ of a bump is the bump times its distance, both in units of √2σ, twice.
+                        // The derivative of a bump with respect to ξ is twice the bump times its distance, in units of
+                        // √2σ.
                         let slope = 2.0 * self.inverse * self.gain;
-                        pushed[at] = self.gain * dot(x, factor);
-                        pushed[at + 1] = self.gain * dot(y, factor);
-                        slid[at] = slope * (vx * dot(x_slid, factor) + vy * dot(y_slid, factor));
-                        slid[at + 1] = slope * (vx * dot(x, slid_factor) + vy * dot(y, slid_factor));
+                        action_bars[at] = self.gain * dot(x, factor);
+                        action_bars[at + 1] = self.gain * dot(y, factor);
+                        xi_bars[at] = slope * (vx * dot(x_weighted, factor) + vy * dot(y_weighted, factor));
+                        xi_bars[at + 1] = slope * (vx * dot(x, weighted_factor) + vy * dot(y, weighted_factor));
                     }
                 },
             );
         }
-        for (input, bar) in [(0, pushed), (1, slid)] {
+        for (input, bar) in [(0, action_bars), (1, xi_bars)] {
             if let Some(to) = bars.get(input) {
                 to.iter_mut().zip(bar.iter()).for_each(|(to, bar)| *to += bar);
             }

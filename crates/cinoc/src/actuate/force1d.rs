@@ -1,4 +1,4 @@
-//! The push of a swarm on a field on an interval.
+//! Force of a swarm on a field on an interval.
 
 use super::{Push, REACH, check};
 use crate::Real;
@@ -8,18 +8,18 @@ use cinoc_tape::kernel::math::{exp, fma, sum_lanes};
 use cinoc_tape::kernel::vectorise;
 use cinoc_tape::{Cotangents, Inputs, Op, Shape};
 
-/// `f(x) = Σᵢ uᵢ·exp(−(x−ξᵢ)²/2σ²)`, nearest image on a ring; `u` is the first number of each action.
+/// Force `f(x) = Σᵢ uᵢ·exp(−(x−ξᵢ)²/2σ²)`, nearest image on a ring; `u` is the first component of each action.
 ///
-/// Never divided by the number of agents: no agent knows how many there are.
+/// It is not normalised by the number of agents, which no agent knows.
 /// Inputs: actions `[batch, agents, k]`, positions `[batch, agents, 1]`; output `[batch, N]`.
 pub struct Force1d {
     nodes: usize,
-    /// Positions of the nodes, and zeros up to a whole group of lanes.
+    /// Positions of the nodes, padded with zeros to a whole group of lanes.
     x: Vec<Real>,
-    /// 1/√2σ: distances are measured in it.
+    /// Inverse length scale 1/√2σ.
     inverse: Real,
     scale: Real,
-    /// Distance at which a bump falls below the resolution of a number.
+    /// Distance beyond which a bump is below floating-point resolution.
     radius: Real,
     groups_per_length: Real,
     ring: bool,
@@ -28,8 +28,10 @@ pub struct Force1d {
 }
 
 impl Force1d {
+    /// Creates the force on `grid`.
+    ///
     /// # Panics
-    /// Where the grid is not a line, one of its axes has no length, or the push no width.
+    /// If the grid is not a line, if it has no length, or if the width of the push is not positive.
     pub fn new(grid: &Grid, push: &Push) -> Self {
         check(grid, 1, push.sigma);
         let inverse = 1.0 / (2f64.sqrt() * push.sigma);
@@ -56,8 +58,8 @@ impl Force1d {
         d * self.inverse
     }
 
-    /// Groups of nodes that an agent at `xi` reaches: beyond, its push is below the resolution of a number. One whose position is NaN reaches
-    /// the first, so that the field becomes NaN too.
+    /// Groups of nodes that an agent at `xi` reaches; its push is below floating-point resolution elsewhere. A NaN
+    /// position maps to the first group, so that the field becomes NaN too.
     #[inline(always)]
     fn reach<const RING: bool>(&self, xi: Real) -> std::ops::Range<usize> {
         let groups = self.x.len() / LANES;
@@ -68,7 +70,7 @@ impl Force1d {
         group(xi - self.radius)..(group(xi + self.radius) + 1).min(groups)
     }
 
-    /// The field of one instance into `sums`, for nodes in groups of lanes.
+    /// Adds the force of one instance to `sums`, nodes in groups of lanes.
     #[inline(always)]
     fn push<const RING: bool>(&self, actions: &[Real], k: usize, xi: &[Real], sums: &mut [[Real; LANES]]) {
         let (nodes, _) = self.x.as_chunks::<LANES>();
@@ -89,12 +91,12 @@ impl Force1d {
         self.nodes
     }
 
-    /// Numbers of working space.
+    /// Size of the scratch space.
     pub(super) fn padded(&self) -> usize {
         self.x.len()
     }
 
-    /// The field `y` of one instance.
+    /// Computes the force `y` of one instance.
     #[inline(always)]
     pub(super) fn instance(&self, actions: &[Real], k: usize, xi: &[Real], y: &mut [Real], scratch: &mut [Real]) {
         let (sums, _) = scratch[..self.x.len()].as_chunks_mut::<LANES>();
@@ -106,19 +108,19 @@ impl Force1d {
         y.copy_from_slice(&sums.as_flattened()[..self.nodes]);
     }
 
-    /// Derivative of `⟨f̄, b⟩` by the position `xi` of an agent that pushes with 1.
+    /// Derivative of `⟨f̄, b⟩` with respect to the position `xi` of an agent of unit intensity.
     pub(super) fn slope(&self, f_bar: &[Real], xi: Real, scratch: &mut [Real]) -> Real {
         let padded = &mut scratch[..self.x.len()];
         padded.fill(0.0);
         padded[..self.nodes].copy_from_slice(f_bar);
         let (f_bar, _) = padded.as_chunks::<LANES>();
-        let (_, slid) = if self.ring { self.feel::<true>(f_bar, xi) } else { self.feel::<false>(f_bar, xi) };
-        2.0 * self.inverse * slid
+        let (_, slope_sum) = if self.ring { self.project::<true>(f_bar, xi) } else { self.project::<false>(f_bar, xi) };
+        2.0 * self.inverse * slope_sum
     }
 
-    /// `⟨f̄, b⟩` and `⟨f̄, b·d⟩` of an agent at `xi`, in one pass over the grid.
+    /// Computes `⟨f̄, b⟩` and `⟨f̄, b·d⟩` of an agent at `xi` in one pass over the grid.
     #[inline(always)]
-    fn feel<const RING: bool>(&self, f_bar: &[[Real; LANES]], xi: Real) -> (Real, Real) {
+    fn project<const RING: bool>(&self, f_bar: &[[Real; LANES]], xi: Real) -> (Real, Real) {
         let (nodes, _) = self.x.as_chunks::<LANES>();
         let (mut push, mut slide) = ([0.0; LANES], [0.0; LANES]);
         let near = self.reach::<RING>(xi);
@@ -164,7 +166,7 @@ impl Op for Force1d {
     fn vjp(&self, x: &Inputs, _: &[Real], y_bar: &[Real], _: &[Real], bars: &mut Cotangents, scratch: &mut [Real]) {
         let &[batch, agents, k] = x.shape(0).sizes() else { unreachable!() };
         let (f_bar, sums) = scratch.split_at_mut(self.x.len());
-        let (pushed, slid) = sums[..2 * batch * agents].split_at_mut(batch * agents);
+        let (push_sums, slope_sums) = sums[..2 * batch * agents].split_at_mut(batch * agents);
         vectorise(
             #[inline(always)]
             || {
@@ -174,18 +176,18 @@ impl Op for Force1d {
                     let (f_bar, _) = f_bar.as_chunks::<LANES>();
                     for m in b * agents..(b + 1) * agents {
                         let xi = x[1][m];
-                        (pushed[m], slid[m]) =
-                            if self.ring { self.feel::<true>(f_bar, xi) } else { self.feel::<false>(f_bar, xi) };
+                        (push_sums[m], slope_sums[m]) =
+                            if self.ring { self.project::<true>(f_bar, xi) } else { self.project::<false>(f_bar, xi) };
                     }
                 }
             },
         );
         if let Some(action_bar) = bars.get(0) {
-            action_bar.chunks_exact_mut(k).zip(&*pushed).for_each(|(action_bar, p)| action_bar[0] += p);
+            action_bar.chunks_exact_mut(k).zip(&*push_sums).for_each(|(action_bar, p)| action_bar[0] += p);
         }
         if let Some(xi_bar) = bars.get(1) {
             for (m, xi_bar) in xi_bar.iter_mut().enumerate() {
-                *xi_bar += 2.0 * self.inverse * x[0][m * k] * slid[m];
+                *xi_bar += 2.0 * self.inverse * x[0][m * k] * slope_sums[m];
             }
         }
     }

@@ -1,4 +1,4 @@
-//! The push of a swarm on a field on a rectangle.
+//! Force of a swarm on a field on a rectangle.
 
 use super::{Push, REACH, check};
 use crate::Real;
@@ -7,50 +7,50 @@ use cinoc_pde::Grid;
 use cinoc_tape::kernel::chunk::LANES;
 use cinoc_tape::kernel::math::{exp, sum_pairs};
 use cinoc_tape::kernel::order::Order;
-use cinoc_tape::kernel::{crew, vectorise};
+use cinoc_tape::kernel::{parallel, vectorise};
 use cinoc_tape::{Cotangents, Inputs, Op, Shape};
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// `f(x) = Σᵢ uᵢ·exp(−|x−ξᵢ|²/2σ²)`, nearest image on a ring; `u` is the first number of each action.
+/// Force `f(x) = Σᵢ uᵢ·exp(−|x−ξᵢ|²/2σ²)`, nearest image on a ring; `u` is the first component of each action.
 ///
-/// A bump is the product of a bump along x and one along y: an agent costs one exponential per row and column it reaches, and a product per node.
-/// Never divided by the number of agents: no agent knows how many there are.
+/// A bump is the product of a bump along x and one along y: an agent costs one exponential per row and column it
+/// reaches, and one product per node. The force is not normalised by the number of agents, which no agent knows.
 /// Inputs: actions `[batch, agents, k]`, positions `[batch, agents, 2]`; output `[batch, Nx, Ny]`.
 pub struct Force2d {
     axes: [Axis; 2],
     scale: Real,
 }
 
-/// The nodes along one axis, and bumps on them.
+/// Nodes along one axis, and bumps on them.
 struct Axis {
     nodes: usize,
-    /// Positions of the nodes, and zeros up to a whole group of lanes.
+    /// Positions of the nodes, padded with zeros to a whole group of lanes.
     x: Vec<Real>,
-    /// 1/√2σ: distances are measured in it.
+    /// Inverse length scale 1/√2σ.
     inverse: Real,
-    /// Distance at which a bump falls below the resolution of a number.
+    /// Distance beyond which a bump is below floating-point resolution.
     radius: Real,
     groups_per_length: Real,
     ring: bool,
     length: Real,
     inverse_length: Real,
-    /// Nodes of a tile along this axis, whole groups of lanes, and how many tiles there are.
+    /// Nodes per tile along this axis, in whole groups of lanes, and the number of tiles.
     tile: usize,
     tiles: usize,
 }
 
-/// Nodes of a tile along x and y, if a bump is not wider: what is summed in one stays in the cache.
+/// Nodes of a tile along x and y, unless a bump is wider. The sums of one tile fit in the cache.
 const TILE: [usize; 2] = [128, 512];
 
-/// A bump along one axis, its distances, and the nodes it reaches.
+/// Bump along one axis, its distances, and the nodes it reaches.
 struct Bump<'a> {
     value: &'a mut [Real],
     distance: &'a mut [Real],
     near: Near,
 }
 
-/// Two pieces of an axis, from and to; the second is empty unless a bump goes around a ring.
+/// Two ranges of an axis, each `(from, to)`; the second is empty unless a bump wraps around a ring.
 type Near = [(usize, usize); 2];
 
 impl Axis {
@@ -59,7 +59,7 @@ impl Axis {
         let mut x: Vec<Real> = grid.positions(axis).iter().map(|&x| x as Real).collect();
         x.resize(x.len().next_multiple_of(LANES), 0.0);
         let radius = (REACH as f64).sqrt() / inverse;
-        // As wide as a bump with the rest of its groups of lanes, so that it reaches into two tiles at most.
+        // At least the width of a bump rounded up to groups of lanes, so that a bump reaches into two tiles at most.
         let least = (2.0 * radius / grid.spacing(axis)).min(x.len() as f64) as usize + 3 * LANES;
         let tile = x.len().div_ceil((x.len() / TILE[axis].max(least)).max(1)).next_multiple_of(LANES);
         Self {
@@ -76,7 +76,7 @@ impl Axis {
         }
     }
 
-    /// Nodes that a bump at `xi` reaches, in whole groups of lanes: two pieces where it goes around a ring.
+    /// Nodes that a bump at `xi` reaches, in whole groups of lanes; two ranges if it wraps around a ring.
     #[inline(always)]
     fn reach(&self, xi: Real) -> Near {
         let all = self.x.len();
@@ -97,7 +97,7 @@ impl Axis {
         if around >= start { [(0, all), (0, 0)] } else { [(0, around), (start, all)] }
     }
 
-    /// The tiles that a bump at `xi` reaches: the first, and another one if there is; none where they are more.
+    /// Tiles that a bump at `xi` reaches: the first, and the second or the first again; `None` if there are more.
     fn tiles_of(&self, xi: Real) -> Option<[usize; 2]> {
         let pieces = self.reach(xi).into_iter().filter(|(from, to)| from < to);
         let mut ends = pieces.map(|(from, to)| [from / self.tile, (to - 1) / self.tile]);
@@ -108,7 +108,7 @@ impl Axis {
         }
     }
 
-    /// The bump of an agent at `xi`, as far as it lies `within` a piece of the axis.
+    /// Computes the bump of an agent at `xi` on the part of the axis `within`.
     #[inline(always)]
     fn bump(&self, xi: Real, within: &Range<usize>, bump: &mut Bump) {
         bump.near = self.reach(xi);
@@ -125,7 +125,7 @@ impl Axis {
                 }
                 d *= self.inverse;
                 distance[i] = d;
-                // A comparison that keeps NaN.
+                // This comparison keeps NaN.
                 value[i] = if d * d >= REACH { 0.0 } else { exp(-d * d) };
             }
         }
@@ -133,8 +133,10 @@ impl Axis {
 }
 
 impl Force2d {
+    /// Creates the force on `grid`.
+    ///
     /// # Panics
-    /// Where the grid is not a rectangle, one of its axes has no length, or the push no width.
+    /// If the grid is not a rectangle, if one of its axes has no length, or if the width of the push is not positive.
     pub fn new(grid: &Grid, push: &Push) -> Self {
         check(grid, 2, push.sigma);
         Self { axes: [0, 1].map(|axis| Axis::new(grid, axis, push.sigma)), scale: push.scale(2) as Real }
@@ -144,18 +146,18 @@ impl Force2d {
         self.axes[0].tiles * self.axes[1].tiles
     }
 
-    /// The nodes of a tile, or all, along each axis, in whole groups of lanes.
+    /// Nodes of a tile along each axis, in whole groups of lanes; all nodes for `None`.
     fn tile(&self, tile: Option<usize>) -> [Range<usize>; 2] {
         let Some(tile) = tile else { return [0, 1].map(|axis| 0..self.axes[axis].x.len()) };
-        let place = [tile / self.axes[1].tiles, tile % self.axes[1].tiles];
+        let index = [tile / self.axes[1].tiles, tile % self.axes[1].tiles];
         [0, 1].map(|axis| {
             let Axis { tile, ref x, .. } = self.axes[axis];
-            place[axis] * tile..((place[axis] + 1) * tile).min(x.len())
+            index[axis] * tile..((index[axis] + 1) * tile).min(x.len())
         })
     }
 
-    /// Four times each agent, in the order of the tiles that its push reaches, and of agents in each; behind them what is not needed. None where
-    /// there is one tile, or a push that reaches into more: then all agents push on all nodes.
+    /// Sorts agents by the tiles that their pushes reach: four entries per agent, unused ones last. `None` if there is
+    /// only one tile, or if a push reaches more than two per axis: then all agents act on all nodes.
     fn by_tiles<'a>(&self, xi: &[Real], work: &'a mut [Real]) -> Option<Order<'a>> {
         let count = self.tiles();
         if count == 1 {
@@ -168,16 +170,16 @@ impl Force2d {
                 fits.store(false, Ordering::Relaxed);
                 return count;
             };
-            // The second tile of an axis may be the first once more.
+            // The second tile along an axis may equal the first.
             let [other_x, other_y] = [item / 2 % 2, item % 2];
-            let again = other_x == 1 && x[0] == x[1] || other_y == 1 && y[0] == y[1];
-            if again { count } else { x[other_x] * self.axes[1].tiles + y[other_y] }
+            let duplicate = other_x == 1 && x[0] == x[1] || other_y == 1 && y[0] == y[1];
+            if duplicate { count } else { x[other_x] * self.axes[1].tiles + y[other_y] }
         };
         let order = Order::new(2 * xi.len(), count + 1, tile, work);
         fits.load(Ordering::Relaxed).then_some(order)
     }
 
-    /// Sums the pushes of all agents, or of those of a tile, on some nodes.
+    /// Sums the pushes of all agents, or of those of a tile, over some nodes.
     fn push(
         &self,
         actions: &[Real],
@@ -189,15 +191,15 @@ impl Force2d {
     ) {
         let (agents, nx, width) = (xi.len() / 2, self.axes[0].nodes, columns.len());
         let k = actions.len() / agents;
-        let places = tile.map_or(0..agents, |(order, tile)| order.first(tile)..order.first(tile + 1));
+        let slots = tile.map_or(0..agents, |(order, tile)| order.first(tile)..order.first(tile + 1));
         vectorise(
             #[inline(always)]
             || {
                 field.fill(0.0);
-                for place in places {
+                for slot in slots {
                     let m = match tile {
-                        Some((order, _)) => order.get(place) / 4,
-                        None => place,
+                        Some((order, _)) => order.get(slot) / 4,
+                        None => slot,
                     };
                     let u = self.scale * actions[m * k];
                     self.axes[0].bump(xi[2 * m], rows, &mut along_x);
@@ -218,7 +220,7 @@ impl Force2d {
         );
     }
 
-    /// A field with padded rows, a bump along each axis, and two rows.
+    /// Splits the scratch space: a field with padded rows, a bump along each axis, and two rows.
     fn work<'a>(&self, scratch: &'a mut [Real]) -> (&'a mut [Real], [Bump<'a>; 2], [&'a mut [Real]; 2]) {
         let mut rest = scratch;
         let mut take = |count: usize| rest.split_off_mut(..count).expect("enough scratch");
@@ -253,11 +255,11 @@ impl Op for Force2d {
         for (y, (actions, xi)) in y.chunks_exact_mut(nx * ny).zip(instances) {
             let order = self.by_tiles(xi, scratch);
             let tile = if order.is_some() { [0, 1].map(|axis| self.axes[axis].tile) } else { [nx, ny] };
-            crew::share(crew::tiles(y, ny, tile), |t, mut y| {
+            parallel::for_each_part(parallel::tiles(y, ny, tile), |t, mut y| {
                 let [rows, columns] = self.tile(order.as_ref().map(|_| t));
                 let width = columns.len();
                 let (sums, bumps) = (rows.len() * width, [0, 1].map(|axis| self.axes[axis].x.len()));
-                crew::room(sums + 2 * bumps[0] + 2 * bumps[1], |room| {
+                parallel::with_scratch(sums + 2 * bumps[0] + 2 * bumps[1], |room| {
                     let (field, mut room) = room.split_at_mut(sums);
                     let mut take = |count: usize| room.split_off_mut(..count).expect("room for bumps");
                     let bumps = bumps.map(|n| Bump { value: take(n), distance: take(n), near: [(0, 0); 2] });
@@ -275,7 +277,7 @@ impl Op for Force2d {
         let &[batch, agents, k] = x.shape(0).sizes() else { unreachable!() };
         let [nx, ny] = [0, 1].map(|axis| self.axes[axis].nodes);
         let stride = self.axes[1].x.len();
-        let (scratch, felt) = scratch.split_at_mut(scratch.len() - 3 * batch * agents);
+        let (scratch, bar_sums) = scratch.split_at_mut(scratch.len() - 3 * batch * agents);
         let (f_bar, [mut along_x, mut along_y], [push, slide]) = self.work(scratch);
         vectorise(
             #[inline(always)]
@@ -315,19 +317,22 @@ impl Op for Force2d {
                             }
                             sums[2] += sum_pairs(distance, push, |distance, push| distance * push);
                         }
-                        felt[3 * m..][..3].copy_from_slice(&sums);
+                        bar_sums[3 * m..][..3].copy_from_slice(&sums);
                     }
                 }
             },
         );
-        let (felt, _) = felt.as_chunks::<3>();
+        let (bar_sums, _) = bar_sums.as_chunks::<3>();
         if let Some(action_bar) = bars.get(0) {
-            action_bar.chunks_exact_mut(k).zip(felt).for_each(|(action_bar, felt)| action_bar[0] += self.scale * felt[0]);
+            action_bar
+                .chunks_exact_mut(k)
+                .zip(bar_sums)
+                .for_each(|(action_bar, bar_sums)| action_bar[0] += self.scale * bar_sums[0]);
         }
         if let Some(xi_bar) = bars.get(1) {
             for (m, xi_bar) in xi_bar.chunks_exact_mut(2).enumerate() {
                 for axis in 0..2 {
-                    xi_bar[axis] += 2.0 * self.axes[axis].inverse * self.scale * x[0][m * k] * felt[m][1 + axis];
+                    xi_bar[axis] += 2.0 * self.axes[axis].inverse * self.scale * x[0][m * k] * bar_sums[m][1 + axis];
                 }
             }
         }
@@ -339,10 +344,11 @@ mod tests {
     use super::*;
     use crate::actuate::Kernel;
     use cinoc_tape::check::noise;
-    use cinoc_tape::{Memory, Tape};
+    use cinoc_tape::{Arena, Tape};
     use std::sync::Arc;
 
-    /// To the bit, with walls and around a torus, for pushes that reach around corners, and for places that make no sense.
+    /// Tiled and untiled sums are equal to the bit: walls and torus, pushes that reach around corners, invalid
+    /// positions.
     #[test]
     fn tiles_have_the_sums_of_the_whole() {
         for (periodic, odd) in [(false, false), (true, false), (true, true)] {
@@ -360,8 +366,8 @@ mod tests {
             }
             let actions = noise(300, 4);
             let sum = |force: Force2d| {
-                let tape = Tape::new(Memory::default(), &[]);
-                let (u, xi) = (tape.given([1, 300, 1], &actions), tape.given([1, 300, 2], &xi));
+                let tape = Tape::new(Arena::default(), &[]);
+                let (u, xi) = (tape.placeholder([1, 300, 1], &actions), tape.placeholder([1, 300, 2], &xi));
                 tape.record(&Arc::new(force), [u, xi]).value().iter().map(|x| x.to_bits()).collect::<Vec<_>>()
             };
             assert!(sum(force) == sum(whole), "periodic {periodic}, odd {odd}");

@@ -1,4 +1,4 @@
-//! How agents push.
+//! Actuation: the force of agents on a field.
 
 mod bumps1d;
 mod flow2d;
@@ -16,16 +16,18 @@ use cinoc_tape::{Op, Var};
 use std::f64::consts::PI;
 use std::sync::Arc;
 
-/// `exp(−REACH)` is a quarter of the relative resolution of a number: beyond, a bump is zero.
-const REACH: Real = if cfg!(feature = "f64") { 38.0 } else { 18.0 };
+/// Squared scaled distance beyond which a bump is zero: `exp(−REACH)` is a quarter of the relative precision of a
+/// float.
+const REACH: Real = if cfg!(double) { 38.0 } else { 18.0 };
 
-/// How agents act on a field.
+/// Action of agents on a field.
 pub trait Actuate: Send + Sync {
-    /// What agents at `xi` (`[batch, agents, d]`) do together with actions `[batch, agents, k]`: the force, or whatever drives the equation.
+    /// Returns the joint effect of agents at `xi` (`[batch, agents, d]`) with actions `[batch, agents, k]`: the force,
+    /// or another input of the equation.
     fn force<'t>(&self, action: Var<'t>, xi: Var<'t>) -> Var<'t>;
 }
 
-/// An operation on actions and positions.
+/// Any operation on actions and positions.
 impl<O: Op + 'static> Actuate for Arc<O> {
     fn force<'t>(&self, action: Var<'t>, xi: Var<'t>) -> Var<'t> {
         action.tape().record(self, [action, xi])
@@ -33,7 +35,7 @@ impl<O: Op + 'static> Actuate for Arc<O> {
 }
 
 words! {
-    /// What the intensity `u` of a push means.
+    /// Meaning of the intensity `u` of a push.
     pub enum Kernel {
         /// the push is u where the agent is
         Peak = "peak",
@@ -42,17 +44,18 @@ words! {
     }
 }
 
-/// The shape of an agent's push: a Gaussian bump.
+/// Shape of an agent's push: a Gaussian bump.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Push {
-    /// Its width σ.
+    /// Width σ.
     pub sigma: f64,
-    /// Its height.
+    /// Normalisation of the height.
     pub kernel: Kernel,
 }
 
 impl Push {
-    /// What a bump of height 1 is multiplied by: 1, or `(2πσ²)^(−d/2)`.
+    /// Factor on a bump of height 1: 1, or `(2πσ²)^(−d/2)`.
+    #[doc(hidden)]
     pub fn scale(&self, dimensions: usize) -> f64 {
         match self.kernel {
             Kernel::Peak => 1.0,
@@ -60,24 +63,25 @@ impl Push {
         }
     }
 
-    /// The force of agents on a line or in the plane that push so. Agents that never move have the shapes of their pushes computed once.
+    /// Creates the force of agents with this push on a line or in the plane. For immobile agents the bumps are computed
+    /// once.
     ///
     /// # Panics
-    /// In more than two dimensions, and where [`Force1d::new`] or [`Force2d::new`] does.
+    /// In more than two dimensions, and under the conditions of [`Force1d::new`] and [`Force2d::new`].
     pub fn on(&self, grid: &Grid, moving: bool) -> Box<dyn Actuate> {
         match (grid.dimensions(), moving) {
             (1, true) => Box::new(Arc::new(Force1d::new(grid, self))),
             (1, false) => Box::new(StillForce1d::new(grid, self)),
             (2, _) => Box::new(Arc::new(Force2d::new(grid, self))),
-            (d, _) => panic!("agents push on a line or in the plane; a push in {d} dimensions is yet to be written"),
+            (d, _) => panic!("agents push on a line or in the plane; {d} dimensions are not supported"),
         }
     }
 }
 
-/// Constructors of forces fail where no arithmetic could make sense.
+/// Checks the arguments of force constructors.
 fn check(grid: &Grid, dimensions: usize, sigma: f64) {
     let axes = grid.dimensions();
-    assert!(axes == dimensions, "this push is for {dimensions} dimensions, not {axes}");
+    assert!(axes == dimensions, "this push needs a grid of {dimensions} dimensions, not {axes}");
     assert!((0..axes).all(|axis| grid.spacing(axis) > 0.0), "an axis needs a length above 0 and two nodes: {grid:?}");
     assert!(sigma > 0.0, "a push needs a width above 0, not {sigma}");
 }

@@ -1,10 +1,11 @@
 //! Motion of agents.
 
 use crate::Real;
-use cinoc_tape::kernel::crew;
+use cinoc_tape::kernel::parallel;
 use cinoc_tape::{Cotangents, Inputs, Op, Shape};
 
-/// `ξ' = clamp(ξ + Δt·v)` to a box; `v` are the last numbers of each action. Inputs: `ξ [batch, agents, d]`, actions `[batch, agents, k]`.
+/// Motion `ξ' = clamp(ξ + Δt·v)` inside a box; `v` are the last components of each action. Inputs:
+/// `ξ [batch, agents, d]`, actions `[batch, agents, k]`.
 pub struct Advance {
     dt: Real,
     low: Vec<Real>,
@@ -12,13 +13,13 @@ pub struct Advance {
 }
 
 impl Advance {
-    /// Moves by `dt·v` inside the box.
+    /// Creates the motion by `dt·v` inside the box from corner `low` to corner `high`.
     pub fn new(dt: Real, low: Vec<Real>, high: Vec<Real>) -> Self {
         Self { dt, low, high }
     }
 
-    /// The box, from one corner to the other.
-    pub fn home(&self) -> [&[Real]; 2] {
+    /// Lower and upper corner of the box.
+    pub fn bounds(&self) -> [&[Real]; 2] {
         [&self.low, &self.high]
     }
 }
@@ -36,12 +37,12 @@ impl Op for Advance {
 
     fn forward(&self, x: &Inputs, y: &mut [Real], _: &mut [Real], _: &mut [Real]) {
         let (d, k) = (self.low.len(), x.shape(1).last());
-        crew::rows(y, d, 4 * d, |first, y| {
+        parallel::rows(y, d, 4 * d, |first, y| {
             for (m, y) in y.chunks_exact_mut(d).enumerate() {
                 let m = first + m;
                 for c in 0..d {
                     let moved = x[0][m * d + c] + self.dt * x[1][m * k + k - d + c];
-                    // Comparisons that keep NaN, so that an episode that diverged is seen to.
+                    // These comparisons keep NaN, so that a diverged episode is detected.
                     y[c] = match moved {
                         _ if moved < self.low[c] => self.low[c],
                         _ if moved > self.high[c] => self.high[c],
@@ -54,7 +55,7 @@ impl Op for Advance {
 
     fn vjp(&self, x: &Inputs, _: &[Real], y_bar: &[Real], _: &[Real], bars: &mut Cotangents, _: &mut [Real]) {
         let (d, k) = (self.low.len(), x.shape(1).last());
-        // An agent held at the edge of the box does not feel where it would have gone.
+        // At the edge of the box the derivative is zero.
         let free = |m: usize, c: usize| {
             let moved = x[0][m * d + c] + self.dt * x[1][m * k + k - d + c];
             if moved >= self.low[c] && moved <= self.high[c] { y_bar[m * d + c] } else { 0.0 }

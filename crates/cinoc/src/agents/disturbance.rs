@@ -1,44 +1,55 @@
-//! What keeps agents from seeing and doing exactly what they would.
+//! Disturbances: sensor noise, actuator noise and delay.
 
 use crate::Real;
 use crate::random::{Rng, Stream};
 use std::ops::Range;
 
-/// What keeps agents from seeing and doing exactly what they would; nothing by default.
+/// Sensor noise, actuator noise and actuation delay; none by default.
 ///
-/// Noise is by address, the seed of an episode and the tick: an environment, a rollout and a run on any number of threads meet the same.
+/// Noise is a function of the seed of an episode and the tick: an environment, a rollout and a run on any number of
+/// threads draw the same values.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Disturbance {
-    /// Standard deviation of what is added to every value of the field that policies see, anew in every tick and the same for all agents. The
-    /// field itself and its target stay as they are.
+    /// Standard deviation of the noise on every value of the observed field, drawn in each tick and shared by all
+    /// agents. The field itself and its target are unchanged.
     pub sensor: f64,
-    /// Standard deviation of what is added to the push of every living agent in every tick, after its limits and before the safety layer;
-    /// also to that of an agent which is told to do nothing, so that episodes left alone are disturbed alike. Where agents have no push but a velocity that also drives the field, to each of its components.
+    /// Standard deviation of the noise on the push of every active agent in each tick, applied after its limits and
+    /// before the safety layer. It also acts under zero control, so that uncontrolled episodes are disturbed alike. For
+    /// agents whose velocity drives the field instead of a push, it acts on each component of the velocity.
     pub actuator: f64,
-    /// Ticks from a decision to what it does; agents do nothing before the first arrives.
+    /// Ticks from a decision to its effect; the control is zero until the first decision takes effect.
     pub delay: usize,
 }
 
 impl Disturbance {
-    /// Decisions that are on their way, where each holds for `hold` ticks.
+    /// Number of pending decisions, if each is repeated for `hold` ticks.
+    #[doc(hidden)]
     pub fn pending(&self, hold: usize) -> usize {
         self.delay.div_ceil(hold)
     }
 
-    /// Adds what a tick adds to the `nodes` values of a field that is seen to the end of `out`.
-    pub(super) fn see(&self, seed: u64, tick: usize, nodes: usize, out: &mut Vec<Real>) {
+    /// Appends to `out` the sensor noise of one tick on the `nodes` values of the observed field.
+    pub(super) fn add_sensor_noise(&self, seed: u64, tick: usize, nodes: usize, out: &mut Vec<Real>) {
         let mut rng = Rng::new(seed, Stream::Sensor, tick as u64);
         out.extend((0..nodes).map(|_| (self.sensor * rng.normal()) as Real));
     }
 
-    /// Adds what some ticks add to the first `pushes` of the `width` numbers of each agent's action to the end of `out`, `[agents, ticks, width]`.
-    pub(super) fn push(&self, seed: u64, ticks: Range<usize>, agents: usize, [pushes, width]: [usize; 2], out: &mut Vec<Real>) {
+    /// Appends to `out` the actuator noise of several ticks, `[agents, ticks, width]`: noise on the first `push_width`
+    /// components of each action, zero on the others.
+    pub(super) fn add_actuator_noise(
+        &self,
+        seed: u64,
+        ticks: Range<usize>,
+        agents: usize,
+        [push_width, width]: [usize; 2],
+        out: &mut Vec<Real>,
+    ) {
         let (first, each) = (out.len(), ticks.len() * width);
         out.resize(first + agents * each, 0.0);
         for (i, tick) in ticks.enumerate() {
             let mut rng = Rng::new(seed, Stream::Actuator, tick as u64);
             for agent in out[first..].chunks_exact_mut(each) {
-                agent[i * width..][..pushes].iter_mut().for_each(|noise| *noise = (self.actuator * rng.normal()) as Real);
+                agent[i * width..][..push_width].iter_mut().for_each(|noise| *noise = (self.actuator * rng.normal()) as Real);
             }
         }
     }

@@ -1,13 +1,14 @@
-//! Numbers that take long to make, kept in a file of the user's cache folder.
+//! Expensive arrays, cached in a file of the user's cache folder.
 
 use super::write_whole;
 use crate::Real;
 use std::path::{Path, PathBuf};
 
-/// Changes whenever the same text would stand for other numbers.
+/// Version of the cache format; increased whenever the same key would mean other numbers.
 const FORMAT: &str = "cinoc cache 1";
 
-/// The folder: `$CINOC_CACHE`, or `cinoc` in `$XDG_CACHE_HOME`, in `~/.cache` or in the folder of temporary files.
+/// Returns the folder: `$CINOC_CACHE`, or `cinoc` in `$XDG_CACHE_HOME`, in `~/.cache` or in the folder of temporary
+/// files.
 pub fn folder() -> PathBuf {
     let named = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     named("CINOC_CACHE").unwrap_or_else(|| {
@@ -16,8 +17,8 @@ pub fn folder() -> PathBuf {
     })
 }
 
-/// `count` numbers that depend on nothing but `key`: read if they are there and sound, else made and written.
-/// A folder that cannot be written to costs time, nothing else.
+/// Returns `count` numbers that depend only on `key`: read if a valid cache file exists, otherwise computed and
+/// written. If the folder is not writable, they are computed every time.
 pub fn numbers(key: &str, count: usize, make: impl FnOnce() -> Vec<Real>) -> Vec<Real> {
     if cfg!(target_family = "wasm") {
         // A browser has no disk.
@@ -26,11 +27,31 @@ pub fn numbers(key: &str, count: usize, make: impl FnOnce() -> Vec<Real>) -> Vec
     numbers_in(&folder(), key, count, make)
 }
 
-/// The same with a folder of one's own.
+/// Returns the cached numbers of a key, if any.
+pub fn kept(key: &str, count: usize) -> Option<Vec<Real>> {
+    // A browser has no disk.
+    if cfg!(target_family = "wasm") { None } else { read(&path(&folder(), &full(key)), &full(key), count) }
+}
+
+/// Returns the key together with the format of the file.
+fn full(key: &str) -> String {
+    format!("{FORMAT}, {} bits: {key}", 8 * size_of::<Real>())
+}
+
+/// Returns the file of a full key.
+fn path(folder: &Path, key: &str) -> PathBuf {
+    folder.join(format!("{:016x}.states", hash(key.as_bytes())))
+}
+
+fn read(path: &Path, key: &str, count: usize) -> Option<Vec<Real>> {
+    std::fs::read(path).ok().and_then(|bytes| decode(&bytes, key, count))
+}
+
+/// Implements [`numbers`] in a given folder.
 pub fn numbers_in(folder: &Path, key: &str, count: usize, make: impl FnOnce() -> Vec<Real>) -> Vec<Real> {
-    let key = format!("{FORMAT}, {} bits: {key}", 8 * size_of::<Real>());
-    let path = folder.join(format!("{:016x}.states", hash(key.as_bytes())));
-    if let Some(found) = std::fs::read(&path).ok().and_then(|bytes| decode(&bytes, &key, count)) {
+    let key = full(key);
+    let path = path(folder, &key);
+    if let Some(found) = read(&path, &key, count) {
         return found;
     }
     let made = make();
@@ -40,7 +61,7 @@ pub fn numbers_in(folder: &Path, key: &str, count: usize, make: impl FnOnce() ->
     made
 }
 
-/// The numbers, what they are, and a checksum.
+/// Encodes the key, the numbers and a checksum.
 fn encode(numbers: &[Real], key: &str) -> Vec<u8> {
     let mut bytes: Vec<u8> = numbers.iter().flat_map(|x| x.to_le_bytes()).collect();
     bytes.extend(key.as_bytes());
@@ -57,7 +78,7 @@ fn decode(bytes: &[u8], key: &str, count: usize) -> Option<Vec<Real>> {
     (sound && named == key.as_bytes()).then(|| words.iter().map(|&word| Real::from_le_bytes(word)).collect())
 }
 
-/// Fowler, Noll and Vo's hash, variant 1a.
+/// Fowler–Noll–Vo hash, variant 1a.
 fn hash(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |sum, &byte| (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }

@@ -1,16 +1,16 @@
-//! The few things of protocol buffers that our files need: numbers, bytes, and messages inside of messages.
+//! A minimal writer of protocol buffers: numbers, bytes and nested messages.
 
 /// A message that is written field by field.
 #[derive(Default)]
 pub struct Message(Vec<u8>);
 
 impl Message {
-    /// The message as bytes.
+    /// Returns the encoded message.
     pub fn into_bytes(self) -> Vec<u8> {
         self.0
     }
 
-    /// Seven bits at a time, the lowest first; the eighth says that more follow.
+    /// Appends a varint: seven bits per byte, lowest first; the eighth bit marks that more bytes follow.
     fn varint(&mut self, mut x: u64) {
         while x >= 0x80 {
             self.0.push(x as u8 | 0x80);
@@ -19,28 +19,28 @@ impl Message {
         self.0.push(x as u8);
     }
 
-    /// A whole number; negative ones take ten bytes.
+    /// Adds a whole number; negative ones take ten bytes.
     pub fn int(mut self, field: u64, x: i64) -> Self {
         self.varint(field << 3);
         self.varint(x as u64);
         self
     }
 
-    /// A number in double precision.
+    /// Adds a number in double precision.
     pub fn double(mut self, field: u64, x: f64) -> Self {
         self.varint(field << 3 | 1);
         self.0.extend_from_slice(&x.to_le_bytes());
         self
     }
 
-    /// A number in single precision.
+    /// Adds a number in single precision.
     pub fn float(mut self, field: u64, x: f32) -> Self {
         self.varint(field << 3 | 5);
         self.0.extend_from_slice(&x.to_le_bytes());
         self
     }
 
-    /// Bytes of any kind.
+    /// Adds bytes.
     pub fn bytes(mut self, field: u64, bytes: &[u8]) -> Self {
         self.varint(field << 3 | 2);
         self.varint(bytes.len() as u64);
@@ -48,17 +48,17 @@ impl Message {
         self
     }
 
-    /// Text.
+    /// Adds text.
     pub fn text(self, field: u64, text: &str) -> Self {
         self.bytes(field, text.as_bytes())
     }
 
-    /// A message inside of this one.
+    /// Adds a nested message.
     pub fn message(self, field: u64, message: Self) -> Self {
         self.bytes(field, &message.0)
     }
 
-    /// Several of them.
+    /// Adds several nested messages.
     pub fn messages(self, field: u64, all: impl IntoIterator<Item = Self>) -> Self {
         all.into_iter().fold(self, |own, message| own.message(field, message))
     }
@@ -68,7 +68,7 @@ impl Message {
 mod tests {
     use super::*;
 
-    /// The examples of the specification of the encoding.
+    /// Examples from the specification of the encoding.
     #[test]
     fn numbers_and_text_are_encoded_as_specified() {
         assert_eq!(Message::default().int(1, 150).into_bytes(), [0x08, 0x96, 0x01]);

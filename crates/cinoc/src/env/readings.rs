@@ -1,24 +1,25 @@
-//! What the instruments of agents read.
+//! Readings of the agents' instruments.
 
 use super::Env;
-use super::looking::field_shape;
 use crate::Real;
+use crate::rollout::field_shape;
 use crate::sense::Visible;
-use cinoc_tape::{Memory, Tape};
+use cinoc_tape::{Arena, Tape};
 
 impl Env {
-    /// What the instruments of the agents of an instance read ([`Swarm::instruments`](crate::agents::Swarm::instruments)), without noise,
-    /// `[agents, readings]`.
+    /// Returns the readings of an instance's agents, without noise, `[agents, readings]`, in the order of
+    /// `Swarm::instruments`.
+    #[doc(hidden)]
     pub fn readings(&self, i: usize) -> Vec<Real> {
         let (problem, agents) = (self.problem(), self.agents());
-        let (swarm, (field, rank)) = (&problem.swarm, field_shape(problem, 1));
-        let tape = Tape::new(Memory::default(), &[]);
+        let (swarm, field) = (&problem.swarm, field_shape(problem, 1));
+        let tape = Tape::new(Arena::default(), &[]);
         let visible = Visible {
-            z: tape.constant(&field[..rank], self.field(i)),
-            target: tape.constant(&field[..rank], self.target(i)),
+            z: tape.constant(field, self.field(i)),
+            target: tape.constant(field, self.target(i)),
             xi: tape.constant([1, agents, swarm.dimensions()], self.positions(i)),
             strength: tape.constant([1, agents], self.strength(i)),
-            now: problem.task.timed().then(|| tape.constant([1], &[self.tick(i) as Real])),
+            now: problem.task.timed().then(|| tape.constant([1], &[self.ticks_elapsed(i) as Real])),
         };
         let all: Vec<_> = swarm.readings(&visible).iter().map(|reading| (reading.shape().last(), reading.value())).collect();
         (0..agents)

@@ -1,18 +1,15 @@
 //! A few episodes that are computed together.
 
-use super::driver::Driver;
-use super::looking::{Around, Looking, field_shape};
-use crate::agents::Disturbance;
-use crate::policy::Declared;
+use super::observation::{ObservationRecorder, Surroundings};
 use crate::random::{Rng, Stream};
-use crate::rollout::{Beginning, Decide, Given, Inputs, Noise, State, tick};
+use crate::rollout::{Control, InitialCondition, PARTS, POSITIONS, Slot, TickRecorder, parts, take};
 use crate::task::Status;
 use crate::{Problem, Real};
-use cinoc_tape::kernel::crew;
-use cinoc_tape::{Memory, Tape, VarId};
+use cinoc_tape::kernel::parallel;
+use cinoc_tape::{Arena, Shape, Tape, VarId};
 use std::ops::Range;
 
-/// Everything that changes while episodes go on.
+/// The state of the episodes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Episodes {
     start: Vec<Real>,
@@ -20,12 +17,12 @@ pub struct Episodes {
     z: Vec<Real>,
     xi: Vec<Real>,
     previous: Vec<Real>,
-    /// What was decided and has yet to act, the oldest of each agent first.
+    /// Delayed actions that have yet to act, the oldest of each agent first.
     pending: Vec<Real>,
     memory: Vec<Real>,
     strength: Vec<Real>,
-    /// Tick and agent, of each instance.
-    deaths: Vec<Vec<(usize, usize)>>,
+    /// Failures of each instance: tick and agent.
+    failures: Vec<Vec<(usize, usize)>>,
     noise: Vec<u64>,
     ticks: Vec<usize>,
     measures: Vec<f64>,
@@ -36,7 +33,12 @@ pub struct Episodes {
 }
 
 impl Episodes {
-    /// The seed of noise and the tick to come, of each instance in turn.
+    /// Returns the parts of the state, in the order of recording.
+    fn parts(&self) -> [&[Real]; PARTS] {
+        [&self.z, &self.xi, &self.previous, &self.pending, &self.memory]
+    }
+
+    /// Calls `of` with the noise seed and the next tick of each instance.
     fn each_noise(&self, mut of: impl FnMut(u64, usize)) {
         self.noise.iter().zip(&self.ticks).for_each(|(&seed, &tick)| of(seed, tick));
     }
@@ -46,31 +48,33 @@ impl Episodes {
 #[derive(Default)]
 struct Recorded {
     valid: bool,
-    memory: Memory,
-    /// Leaves that differ from tick to tick and their sizes, in the order of recording.
-    leaves: Vec<(VarId, usize)>,
-    /// Field, positions, action, what is pending, memory after the tick.
-    after: [Option<VarId>; 5],
+    memory: Arena,
+    /// Parts of the state before the tick, where they are not constants of the recording.
+    before: [Option<VarId>; PARTS],
+    /// Inputs of the tick and their sizes, in the order of recording.
+    inputs: Vec<(VarId, usize)>,
+    /// Parts of the state after the tick.
+    after: [Option<VarId>; PARTS],
     terms: Vec<VarId>,
 }
 
 /// A few episodes that are computed together.
 pub struct Shard {
     agents: usize,
-    /// Whether measures that take long are made too.
+    /// Enables expensive measures.
     pub thorough: bool,
-    /// Whether episodes go on after their last tick.
+    /// Lets episodes continue after their last tick.
     pub endless: bool,
     episodes: Episodes,
     by_actions: Recorded,
     by_policy: Recorded,
-    /// What differs from tick to tick, one after the other.
+    /// Inputs of the tick, concatenated.
     inputs: Vec<Real>,
-    /// The fields as they are seen, where that is not as they are.
+    /// Observed fields, if sensors are noisy.
     seen: Vec<Real>,
-    /// Weights of the cost terms at the tick at hand.
+    /// Weights of the cost terms at the current tick.
     weights: Vec<f64>,
-    looking: Looking,
+    observation: ObservationRecorder,
 }
 
 impl Shard {
@@ -85,7 +89,7 @@ impl Shard {
             pending: vec![0.0; size * agents * swarm.action_width() * swarm.disturbance().delay],
             memory: Vec::new(),
             strength: vec![1.0; size * agents],
-            deaths: vec![Vec::new(); size],
+            failures: vec![Vec::new(); size],
             noise: vec![0; size],
             ticks: vec![0; size],
             measures: vec![0.0; size * problem.task.measures().len()],
@@ -105,7 +109,7 @@ impl Shard {
             inputs: Vec::new(),
             seen: Vec::new(),
             weights: Vec::new(),
-            looking: Looking::default(),
+            observation: ObservationRecorder::default(),
         }
     }
 
@@ -113,19 +117,19 @@ impl Shard {
         self.episodes.ticks.len()
     }
 
-    /// Instance `i` of an array over instances.
+    /// Returns the part of an array that belongs to instance `i`.
     fn part<'a, T>(&self, x: &'a [T], i: usize) -> &'a [T] {
         let n = x.len() / self.size();
         &x[i * n..(i + 1) * n]
     }
 
-    pub fn reset(&mut self, problem: &Problem, i: usize, from: &Beginning) {
+    pub fn reset(&mut self, problem: &Problem, i: usize, from: &InitialCondition) {
         let size = self.size();
         let e = &mut self.episodes;
-        replace(&mut e.start, i, size, &from.start, "a start");
-        replace(&mut e.z, i, size, &from.start, "a start");
+        replace(&mut e.start, i, size, &from.start, "an initial field");
+        replace(&mut e.z, i, size, &from.start, "an initial field");
         replace(&mut e.target, i, size, &from.target, "a target");
-        replace(&mut e.xi, i, size, &from.places, "places");
+        replace(&mut e.xi, i, size, &from.positions, "positions");
         let clear = |x: &mut [Real], value: Real| {
             let n = x.len() / size;
             x[i * n..(i + 1) * n].fill(value);
@@ -137,59 +141,58 @@ impl Shard {
         clear(&mut e.terms, 0.0);
         let measures = problem.task.measures().len();
         e.measures[i * measures..(i + 1) * measures].fill(0.0);
-        e.deaths[i].clone_from(&from.deaths);
+        e.failures[i].clone_from(&from.failures);
         (e.noise[i], e.ticks[i], e.cost[i], e.done[i], e.diverged[i]) = (from.noise, 0, 0.0, false, false);
         self.forget();
     }
 
-    /// Targets and places that never change are part of a recording.
+    /// Invalidates all recordings, of which targets and fixed positions are constants.
     pub fn forget(&mut self) {
         (self.by_actions.valid, self.by_policy.valid) = (false, false);
-        self.looking.forget();
+        self.observation.forget();
     }
 
-    /// What follows from parameters is part of a recording too: it holds only while they do.
+    /// Invalidates the recording of the policy, of which parameters are constants.
     pub fn new_policy(&mut self) {
         self.by_policy.valid = false;
     }
 
-    pub fn tick(&mut self, problem: &Problem, driver: Driver) {
-        let declared = driver.declared();
-        self.episodes.memory.resize(self.size() * self.agents * declared.memory, 0.0);
-        self.gather(problem, driver, declared);
-        let recorded = match driver {
-            Driver::Policy(..) => &mut self.by_policy,
-            Driver::Actions(_) => &mut self.by_actions,
+    pub fn tick(&mut self, problem: &Problem, control: Control) {
+        let recorder = TickRecorder { problem, control, size: self.size(), agents: self.agents, action_repeat: 1 };
+        self.episodes.memory.resize(self.size() * self.agents * control.declared().memory, 0.0);
+        self.gather(&recorder);
+        let recorded = match control {
+            Control::Policy(..) => &mut self.by_policy,
+            Control::Actions(_) => &mut self.by_actions,
         };
-        let fresh = !recorded.valid || !recorded.memory.replayable();
-        if fresh {
-            record(recorded, problem, driver, &self.episodes, &self.inputs, self.agents);
+        if recorded.valid && recorded.memory.replayable() {
+            recorded.replay(control, &self.episodes, &self.inputs);
         } else {
-            replay(recorded, problem, driver, &self.episodes, &self.inputs);
+            recorded.record(&recorder, &self.episodes, &self.inputs);
         }
         let memory = &recorded.memory;
         let e = &mut self.episodes;
         let state = [&mut e.z, &mut e.xi, &mut e.previous, &mut e.pending, &mut e.memory];
         for (to, id) in state.into_iter().zip(recorded.after) {
             let Some(id) = id else { continue };
-            let value = memory.value(driver.shared(), id);
+            let value = memory.value(control.shared(), id);
             let each = value.len() / e.done.len();
             if !e.done.contains(&true) {
-                crew::copy(value, to);
+                parallel::copy(value, to);
                 continue;
             }
-            // What is over stays as it is.
+            // Episodes that have ended stay unchanged.
             for (i, _) in e.done.iter().enumerate().filter(|(_, done)| !**done) {
-                crew::copy(&value[i * each..][..each], &mut to[i * each..][..each]);
+                parallel::copy(&value[i * each..][..each], &mut to[i * each..][..each]);
             }
         }
         let size = e.ticks.len();
         for (term, id) in recorded.terms.iter().enumerate() {
-            e.terms[term * size..][..size].copy_from_slice(memory.value(driver.shared(), *id));
+            e.terms[term * size..][..size].copy_from_slice(memory.value(control.shared(), *id));
         }
         let mut weighed = None;
         for i in 0..size {
-            // Episodes that began together share their weights.
+            // Episodes at the same tick share the weights.
             let tick = self.episodes.ticks[i] + 1;
             if weighed.replace(tick) != Some(tick) {
                 self.weights.clear();
@@ -199,41 +202,41 @@ impl Shard {
         }
     }
 
-    /// Takes the strength of those who die at the tick to come.
-    fn bury(&mut self) {
+    /// Sets the strength of agents that fail at the next tick to zero.
+    fn apply_failures(&mut self) {
         let (e, agents) = (&mut self.episodes, self.agents);
-        for (i, deaths) in e.deaths.iter().enumerate() {
-            deaths.iter().filter(|(from, _)| *from == e.ticks[i]).for_each(|(_, agent)| e.strength[i * agents + agent] = 0.0);
+        for (i, failures) in e.failures.iter().enumerate() {
+            failures.iter().filter(|(from, _)| *from == e.ticks[i]).for_each(|(_, agent)| e.strength[i * agents + agent] = 0.0);
         }
     }
 
-    /// Gathers what differs from tick to tick besides the state, in the order of recording.
-    fn gather(&mut self, problem: &Problem, driver: Driver, declared: Declared) {
-        self.bury();
-        let (e, agents) = (&mut self.episodes, self.agents);
+    /// Gathers the inputs of the next tick.
+    fn gather(&mut self, recorder: &TickRecorder) {
+        self.apply_failures();
+        let &TickRecorder { problem, control, agents, .. } = recorder;
+        let (e, swarm) = (&self.episodes, &problem.swarm);
         self.inputs.clear();
-        self.inputs.extend_from_slice(&e.strength);
-        if problem.task.timed() {
-            self.inputs.extend(e.ticks.iter().map(|&tick| tick as Real));
-        }
-        if let Driver::Policy(..) = driver {
-            let nodes = problem.stepper.grid().count();
-            e.each_noise(|seed, tick| problem.swarm.sensor_noise(seed, tick, nodes, &mut self.inputs));
-        }
-        e.each_noise(|seed, tick| problem.swarm.actuator_noise(seed, tick..tick + 1, agents, &mut self.inputs));
-        for (&seed, &tick) in e.noise.iter().zip(&e.ticks).filter(|_| declared.noise > 0) {
-            let mut rng = Rng::new(seed, Stream::Noise, tick as u64);
-            self.inputs.extend((0..agents * declared.noise).map(|_| rng.normal() as Real));
-        }
-        if declared.clock {
-            self.inputs.extend(e.ticks.iter().map(|&tick| tick as Real / problem.ticks as Real));
-        }
-        if let Driver::Actions(actions) = driver {
-            self.inputs.extend_from_slice(actions);
-        }
+        recorder.gather(&mut self.inputs, |slot, out| match slot {
+            Slot::Strength => out.extend_from_slice(&e.strength),
+            Slot::Now => out.extend(e.ticks.iter().map(|&tick| tick as Real)),
+            Slot::SensorNoise => {
+                let nodes = problem.stepper.grid().count();
+                e.each_noise(|seed, tick| swarm.sensor_noise(seed, tick, nodes, out));
+            }
+            Slot::ActuatorNoise => e.each_noise(|seed, tick| swarm.actuator_noise(seed, tick..tick + 1, agents, out)),
+            Slot::PolicyNoise => e.each_noise(|seed, tick| {
+                let mut rng = Rng::new(seed, Stream::Noise, tick as u64);
+                out.extend((0..agents * control.declared().noise).map(|_| rng.normal() as Real));
+            }),
+            Slot::Clock => out.extend(e.ticks.iter().map(|&tick| tick as Real / problem.ticks as Real)),
+            Slot::Action => {
+                let Control::Actions(actions) = control else { unreachable!("a policy decides") };
+                out.extend_from_slice(actions);
+            }
+        });
     }
 
-    /// Counts the tick of an instance: cost, measures, whether it is over. What was over before stays as it was.
+    /// Completes the tick of an instance: cost, measures and end. An instance that had already ended stays unchanged.
     fn conclude(&mut self, problem: &Problem, i: usize) {
         let (size, ticks) = (self.size(), problem.ticks);
         let e = &mut self.episodes;
@@ -247,20 +250,20 @@ impl Shard {
         e.cost[i] = self.weights.iter().enumerate().map(|(term, weight)| weight * e.terms[term * size + i] as f64).sum();
         let nodes = e.z.len() / size;
         let z = &e.z[i * nodes..(i + 1) * nodes];
-        // How many chunks hold a number that is not finite.
+        // Number of chunks with a value that is not finite.
         let lost = |part: Range<usize>| if z[part].iter().fold(true, |all, z| all & z.is_finite()) { 0.0 } else { 1.0 };
-        let finite = e.cost[i].is_finite() && crew::sum(z.len(), 1, lost) == 0.0;
+        let finite = e.cost[i].is_finite() && parallel::sum(z.len(), 1, lost) == 0.0;
         e.diverged[i] = !finite;
         e.done[i] = (e.ticks[i] == ticks && !self.endless) || !finite;
         if finite {
-            let places = e.xi.len() / size;
+            let positions = e.xi.len() / size;
             let status = Status {
                 tick: e.ticks[i],
                 ticks,
                 start: &e.start[i * nodes..(i + 1) * nodes],
                 z,
                 target: &e.target[i * nodes..(i + 1) * nodes],
-                xi: &e.xi[i * places..(i + 1) * places],
+                xi: &e.xi[i * positions..(i + 1) * positions],
                 thorough: self.thorough,
             };
             let width = e.measures.len() / size;
@@ -268,23 +271,24 @@ impl Shard {
         }
     }
 
-    /// What agents see in the tick to come: the view, features of positions, and strengths as limits take them.
-    pub fn look(&mut self, problem: &Problem) -> [&[Real]; 3] {
-        self.bury();
+    /// Returns the observation of the next tick: the view, the features of positions, and the strengths that limits
+    /// take.
+    pub fn observe(&mut self, problem: &Problem) -> [&[Real]; 3] {
+        self.apply_failures();
         self.inputs.clear();
         if problem.task.timed() {
             self.inputs.extend(self.episodes.ticks.iter().map(|&tick| tick as Real));
         }
         let e = &self.episodes;
-        // The same numbers that a policy is shown.
+        // The same noise that a policy observes.
         self.seen.clear();
         let nodes = problem.stepper.grid().count();
         e.each_noise(|seed, tick| problem.swarm.sensor_noise(seed, tick, nodes, &mut self.seen));
         self.seen.iter_mut().zip(&e.z).for_each(|(seen, z)| *seen += z);
         let z = if self.seen.is_empty() { &e.z } else { &self.seen };
         let [z, target, xi, strength] = [z, &e.target, &e.xi, &e.strength].map(Vec::as_slice);
-        let around = Around { size: e.ticks.len(), agents: self.agents, z, target, xi, strength, now: &self.inputs };
-        self.looking.look(problem, &around)
+        let around = Surroundings { size: e.ticks.len(), agents: self.agents, z, target, xi, strength, now: &self.inputs };
+        self.observation.observe(problem, &around)
     }
 
     pub fn result(&self, i: usize) -> (f64, bool, bool) {
@@ -331,20 +335,20 @@ impl Shard {
         self.episodes.strength[i * self.agents + agent] = strength;
     }
 
-    /// Fields are read anew in every tick.
+    /// Replaces a field. Fields are inputs of a recording, which stays valid.
     pub fn set_field(&mut self, i: usize, field: &[Real]) {
         replace(&mut self.episodes.z, i, self.episodes.ticks.len(), field, "a field");
     }
 
-    /// Targets are part of a recording.
+    /// Replaces a target, which is a constant of recordings.
     pub fn set_target(&mut self, i: usize, target: &[Real]) {
         replace(&mut self.episodes.target, i, self.episodes.ticks.len(), target, "a target");
         self.forget();
     }
 
-    /// Places that never change are part of a recording.
+    /// Replaces positions, which are constants of recordings if agents do not move.
     pub fn set_positions(&mut self, i: usize, positions: &[Real]) {
-        replace(&mut self.episodes.xi, i, self.episodes.ticks.len(), positions, "places");
+        replace(&mut self.episodes.xi, i, self.episodes.ticks.len(), positions, "positions");
         self.forget();
     }
 
@@ -363,7 +367,7 @@ impl Shard {
         let (fields, agents) =
             ([&e.start, &e.target, &e.z, &self.seen], [&e.xi, &e.previous, &e.pending, &e.memory, &e.strength]);
         let numbers = fields.into_iter().chain(agents).chain([&self.inputs]).map(Vec::len);
-        let recorded = self.by_actions.memory.room() + self.by_policy.memory.room() + self.looking.room();
+        let recorded = self.by_actions.memory.capacity_bytes() + self.by_policy.memory.capacity_bytes() + self.observation.room();
         numbers.sum::<usize>() * size_of::<Real>() + recorded
     }
 
@@ -383,86 +387,49 @@ impl Shard {
     }
 }
 
-/// Replaces what belongs to instance `i` of `size` ones.
+/// Replaces the values of instance `i` of `size`.
 fn replace(x: &mut [Real], i: usize, size: usize, values: &[Real], what: &str) {
     let n = x.len() / size;
-    assert_eq!(values.len(), n, "{what} of {} numbers where there are {n}", values.len());
+    assert_eq!(values.len(), n, "{what} of {} numbers instead of {n}", values.len());
     x[i * n..(i + 1) * n].copy_from_slice(values);
 }
 
-/// Records a tick.
-fn record(recorded: &mut Recorded, problem: &Problem, driver: Driver, e: &Episodes, inputs: &[Real], agents: usize) {
-    let (size, declared) = (e.ticks.len(), driver.declared());
-    let (d, width) = (problem.swarm.dimensions(), problem.swarm.action_width());
-    let Disturbance { sensor, actuator, delay } = problem.swarm.disturbance();
-    recorded.leaves.clear();
-    recorded.terms.clear();
-    let tape = Tape::new(std::mem::take(&mut recorded.memory), driver.shared()).rematerialise(true);
-    {
-        let (field, rank) = field_shape(problem, size);
-        let field = &field[..rank];
-        let Recorded { leaves, terms, .. } = &mut *recorded;
-        let mut leaf = |shape: &[usize], x: &[Real]| {
-            let var = tape.given(shape, x);
-            leaves.push((var.id(), x.len()));
-            var
-        };
-        let z = leaf(field, &e.z);
-        let xi = match problem.swarm.moves() {
-            true => leaf(&[size, agents, d], &e.xi),
-            false => tape.constant([size, agents, d], &e.xi),
-        };
-        let previous = leaf(&[size, agents, width], &e.previous);
-        let pending = (delay > 0).then(|| leaf(&[size, agents, delay * width], &e.pending));
-        let memory = (declared.memory > 0).then(|| leaf(&[size, agents, declared.memory], &e.memory));
-        let [start, target] = [&e.start, &e.target].map(|x| tape.constant(field, x));
-        let mut rest = inputs;
-        let mut next = |shape: &[usize]| {
-            let (values, after) = rest.split_at(shape.iter().product());
-            rest = after;
-            leaf(shape, values)
-        };
-        let strength = next(&[size, agents]);
-        let now = problem.task.timed().then(|| next(&[size]));
-        let by_policy = matches!(driver, Driver::Policy(..));
-        let noise = Noise {
-            sensor: (by_policy && sensor > 0.0).then(|| next(field)),
-            actuator: (actuator > 0.0).then(|| next(&[size, agents, width])),
-        };
-        let decide = match driver {
-            Driver::Policy(policy, params) => Decide::Policy {
-                policy,
-                theta: params.leaves(&tape, false),
-                inputs: Inputs {
-                    noise: (declared.noise > 0).then(|| next(&[size, agents, declared.noise])),
-                    clock: declared.clock.then(|| next(&[size, 1])),
-                },
-            },
-            Driver::Actions(_) => Decide::Action(next(&[size, agents, width])),
-        };
-        let state = State { z, xi, previous, pending, memory };
-        let given = Given { start, target, strength, now, hold: 1, noise };
-        let after = tick(problem, decide, state, given, &mut |term| terms.push(term.id()));
-        let after = [Some(after.z), Some(after.xi), Some(after.previous), after.pending, after.memory];
-        recorded.after = after.map(|var| var.map(|var| var.id()));
+impl Recorded {
+    /// Records a tick.
+    fn record(&mut self, recorder: &TickRecorder, e: &Episodes, inputs: &[Real]) {
+        let &TickRecorder { problem, control, .. } = recorder;
+        self.inputs.clear();
+        self.terms.clear();
+        let tape = Tape::new(std::mem::take(&mut self.memory), control.shared()).rematerialise(true);
+        {
+            let (values, moves) = (e.parts(), problem.swarm.moves());
+            let state = recorder.state(|part, shape| match part {
+                POSITIONS if !moves => tape.constant(shape, values[part]),
+                _ => tape.placeholder(shape, values[part]),
+            });
+            self.before = parts(&state);
+            if !moves {
+                self.before[POSITIONS] = None;
+            }
+            let fields = [&e.start, &e.target].map(|x| tape.constant(recorder.field(), x));
+            let mut rest = inputs;
+            let input = |_: Slot, shape: Shape| {
+                let var = tape.placeholder(shape, take(&mut rest, shape.count()));
+                self.inputs.push((var.id(), shape.count()));
+                var
+            };
+            let after = recorder.tick(&tape, state, fields, false, input, &mut |term| self.terms.push(term.id()));
+            self.after = parts(&after);
+        }
+        self.memory = tape.into_arena();
+        self.valid = true;
     }
-    recorded.memory = tape.into_memory();
-    recorded.valid = true;
-}
 
-/// Computes a recorded tick with other values.
-fn replay(recorded: &mut Recorded, problem: &Problem, driver: Driver, e: &Episodes, inputs: &[Real]) {
-    let Recorded { memory, leaves, .. } = recorded;
-    let moves = problem.swarm.moves().then_some(e.xi.as_slice());
-    let [pending, remembered] = [&e.pending, &e.memory].map(|x| (!x.is_empty()).then_some(x.as_slice()));
-    let state = [Some(e.z.as_slice()), moves, Some(e.previous.as_slice()), pending, remembered].into_iter().flatten();
-    let count = state.clone().count();
-    let mut rest = inputs;
-    let others = leaves[count..].iter().map(|&(id, size)| {
-        let (values, after) = rest.split_at(size);
-        rest = after;
-        (id, values)
-    });
-    let state = leaves[..count].iter().map(|(id, _)| *id).zip(state);
-    memory.renew(driver.shared(), state.chain(others));
+    /// Replays the recorded tick with new values.
+    fn replay(&mut self, control: Control, e: &Episodes, inputs: &[Real]) {
+        let mut rest = inputs;
+        let state = self.before.into_iter().zip(e.parts()).filter_map(|(id, values)| Some((id?, values)));
+        let inputs = self.inputs.iter().map(|&(id, count)| (id, take(&mut rest, count)));
+        self.memory.replay_in_place(control.shared(), state.chain(inputs));
+    }
 }

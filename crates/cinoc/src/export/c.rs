@@ -1,9 +1,11 @@
-//! A program as one C99 file: weights, what is computed, helpers for instruments; no allocation, nothing but `<math.h>`.
+//! A program as one C99 file: weights, the decision, helpers for sensors. It allocates nothing and includes only
+//! `<math.h>`.
 
 mod header;
 mod helpers;
 
-use super::program::{Line, Program, Value, renames};
+use super::program::{Instruction, Program, Value, renames};
+use super::text;
 use super::workspace::Workspace;
 use crate::run::Model;
 use crate::{Error, Problem, Real, Registry};
@@ -12,21 +14,33 @@ use cinoc_tape::op::{Affine, Arrange, Binary, Function, MatMul, Recorded, Reduce
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// The file of a model; `name` is what its user calls it.
+/// Returns the C file of a model. `name` appears in its comment.
+///
+/// # Errors
+/// If the policy cannot be exported; see [`Program::record`] and [`Program::instructions`].
 pub fn source(registry: &Registry, model: &Model, name: &str) -> Result<String, Error> {
     let (problem, policy) = model.build(registry)?;
     let program = Program::record(&problem, &*policy, &model.params, true)?;
-    let acts = registry.explanation(model.config.problem())?.acts;
-    translate(&program, &problem, name, acts)
+    translate(&program, &problem, name, &text::effect(registry, model)?)
 }
 
-/// The file of a program for agents of a problem; `name` and `acts` say in words whose it is and what its actions do.
+/// Returns the C file of a program for agents of a problem. `name` and `acts`, the effect of its actions, appear in its
+/// comment.
+///
+/// # Errors
+/// Names the first operation that cannot be exported.
+#[doc(hidden)]
 pub fn translate(program: &Program, problem: &Problem, name: &str, acts: &str) -> Result<String, Error> {
     let workspace = Workspace::new(program)?;
     let mut writer = Writer { program, workspace, constants: BTreeMap::new(), data: String::new(), product: false };
     let body = writer.body()?;
     let mut file = header::header(program, problem, name, acts, writer.workspace.size);
     file += &writer.data;
+    file += &format!("\nstatic const cinoc_constant cinoc_limit[{}] = {};\n", program.width(), numbers(program.limits()));
+    file += GUARD;
+    if program.memory() > 0 {
+        file += MEMORY;
+    }
     if writer.product {
         file += PRODUCT;
     }
@@ -36,20 +50,53 @@ pub fn translate(program: &Program, problem: &Problem, name: &str, acts: &str) -
     Ok(file)
 }
 
-/// A number as C reads it: to the last bit, in the precision that it was computed in.
+/// Formats a number as a C constant, exact to the last bit.
 fn number(x: Real) -> String {
-    if cfg!(feature = "f64") { format!("{x:e}") } else { format!("{x:e}f") }
+    if cfg!(double) { format!("{x:e}") } else { format!("{x:e}f") }
 }
 
-/// Numbers between braces, as many in a line as are easily read.
+/// Formats numbers as a C initialiser, ten per line.
 fn numbers(values: &[Real]) -> String {
     let lines = values.chunks(10).map(|line| line.iter().map(|&x| number(x)).collect::<Vec<_>>().join(", "));
     format!("{{\n    {}\n}}", lines.collect::<Vec<_>>().join(",\n    "))
 }
 
+/// Rules of [`guard`](super::guard).
+const GUARD: &str = "
+static int cinoc_valid(cinoc_real x)
+{
+    return x >= -(cinoc_real)CINOC_BOUND && x <= (cinoc_real)CINOC_BOUND;
+}
+
+/* Copies valid readings; where one is missing, the last valid one is held. */
+static void cinoc_hold(cinoc_real *held, const cinoc_real *readings, int count)
+{
+    int i;
+    for (i = 0; i < count; i++) {
+        if (cinoc_valid(readings[i])) held[i] = readings[i];
+        else if (!cinoc_valid(held[i])) held[i] = 0;
+    }
+}
+
+static cinoc_real cinoc_limited(cinoc_real x, cinoc_real limit)
+{
+    return x > limit ? limit : x < -limit ? -limit : x >= -limit ? x : 0;
+}
+";
+
+const MEMORY: &str = "
+/* Resets a memory that holds a number which is not valid. */
+static void cinoc_check_memory(cinoc_real *memory)
+{
+    int i, valid = 1;
+    for (i = 0; i < CINOC_MEMORY; i++) valid = valid && cinoc_valid(memory[i]);
+    for (i = 0; i < CINOC_MEMORY && !valid; i++) memory[i] = 0;
+}
+";
+
 const PRODUCT: &str = "
-/* y = x w, where x has `rows` rows of `inner` numbers and w has `inner` rows of `columns` numbers. Sums of eight are added up: in single precision
- * that rounds less than one long sum. */
+/* y = x w, where x has `rows` rows of `inner` numbers and w has `inner` rows of `columns` numbers. Sums of eight are
+ * added up: in single precision that rounds less than one long sum. */
 static void cinoc_product(cinoc_real *y, const cinoc_real *x, const cinoc_constant *w, int rows, int inner, int columns)
 {
     int i, j, k, first, from;
@@ -73,40 +120,53 @@ static void cinoc_product(cinoc_real *y, const cinoc_real *x, const cinoc_consta
 struct Writer<'a> {
     program: &'a Program,
     workspace: Workspace,
-    /// Names of constants that were written.
+    /// Names of constants that are defined.
     constants: BTreeMap<VarId, String>,
     /// Their definitions.
     data: String,
-    /// Whether matrices are multiplied.
+    /// True if a matrix product occurs.
     product: bool,
 }
 
 impl Writer<'_> {
-    /// The function that decides.
+    /// Writes cinoc_reset and cinoc_act.
     fn body(&mut self) -> Result<String, Error> {
         let (program, mut lines) = (self.program, String::new());
-        for line in &program.lines()? {
+        for (i, input) in program.inputs().iter().enumerate() {
+            let one = &input.instrument;
+            let sign = if one.count == 1 { "&" } else { "" };
+            lines += &match i == program.strength() {
+                true => format!(
+                    "    agent->held.{0} = cinoc_valid(seen->{0}) && seen->{0} > 0 ? (seen->{0} < 1 ? seen->{0} : 1) : 0;\n",
+                    one.name
+                ),
+                false => format!("    cinoc_hold({sign}agent->held.{0}, {sign}seen->{0}, {1});\n", one.name, one.count),
+            };
+        }
+        let check = if program.memory() > 0 { "    cinoc_check_memory(agent->memory);\n" } else { "" };
+        lines += check;
+        for line in &program.instructions()? {
             if renames(line).is_none() {
                 writeln!(lines, "    {}", self.line(line)).expect("text");
             }
         }
-        let copy =
-            |to: &str, from: String, count: usize| format!("    for (i = 0; i < {count}; i++) {to}[i] = {};\n", at(&from, "i"));
-        lines += &copy("action", self.pointer(program.action()), program.width());
-        match program.remembered() {
-            Some(after) => lines += &copy("agent->memory", self.pointer(after), program.memory()),
-            None => lines += "    (void)agent;\n",
+        let (action, width) = (at(&self.pointer(program.action()), "i"), program.width());
+        writeln!(lines, "    for (i = 0; i < {width}; i++) action[i] = cinoc_limited({action}, cinoc_limit[i]);").expect("text");
+        if let Some(after) = program.next_memory() {
+            let from = at(&self.pointer(after), "i");
+            writeln!(lines, "    for (i = 0; i < {}; i++) agent->memory[i] = {from};", program.memory()).expect("text");
         }
+        lines += check;
         let size = self.workspace.size.max(1);
         Ok(format!(
             "
 void cinoc_reset(cinoc_agent *agent)
 {{
-    int i;
-    for (i = 0; i < (int)(sizeof agent->memory / sizeof agent->memory[0]); i++) agent->memory[i] = 0;
+    static const cinoc_agent zero;
+    *agent = zero;
 }}
 
-void cinoc_act(cinoc_agent *agent, const cinoc_observation *seen, cinoc_real action[{}])
+void cinoc_act(cinoc_agent *agent, const cinoc_observation *seen, cinoc_real action[{width}])
 {{
     cinoc_real w[{size}];
     int i, j, k;
@@ -114,12 +174,11 @@ void cinoc_act(cinoc_agent *agent, const cinoc_observation *seen, cinoc_real act
     (void)k;
     (void)w;
 }}
-",
-            program.width()
+"
         ))
     }
 
-    /// A pointer to the numbers of a variable.
+    /// Returns a pointer to the numbers of a variable.
     fn pointer(&mut self, id: VarId) -> String {
         let (whose, from) = self.workspace.place(self.program, id);
         if let Some(start) = self.workspace.start(whose) {
@@ -128,16 +187,16 @@ void cinoc_act(cinoc_agent *agent, const cinoc_observation *seen, cinoc_real act
         let name = match self.program.value(whose) {
             Value::Input(i) => {
                 let instrument = &self.program.inputs()[i].instrument;
-                if instrument.count == 1 { format!("&seen->{}", instrument.name) } else { format!("seen->{}", instrument.name) }
+                format!("{}agent->held.{}", if instrument.count == 1 { "&" } else { "" }, instrument.name)
             }
             Value::Memory => "agent->memory".into(),
             Value::Constant(values) => self.constant(whose, values),
-            Value::Computed => unreachable!("it has a place"),
+            Value::Computed => unreachable!("results have storage"),
         };
         if from == 0 { name } else { format!("{name} + {from}") }
     }
 
-    /// The name of a constant, which is written down when it is first asked for.
+    /// Returns the name of a constant, which is defined at its first use.
     fn constant(&mut self, id: VarId, values: &[Real]) -> String {
         if let Some(name) = self.constants.get(&id) {
             return name.clone();
@@ -152,7 +211,7 @@ void cinoc_act(cinoc_agent *agent, const cinoc_observation *seen, cinoc_real act
         name
     }
 
-    /// A table of indices.
+    /// Defines a table of indices and returns its name.
     fn table(&mut self, id: VarId, index: &[u32]) -> String {
         let name = format!("cinoc_index{}", self.constants.len());
         let lines = index.chunks(20).map(|line| line.iter().map(u32::to_string).collect::<Vec<_>>().join(", "));
@@ -163,14 +222,14 @@ void cinoc_act(cinoc_agent *agent, const cinoc_observation *seen, cinoc_real act
         name
     }
 
-    /// What a line computes, as a statement.
-    fn line(&mut self, line: &Line) -> String {
+    /// Returns the statement of an instruction.
+    fn line(&mut self, line: &Instruction) -> String {
         let x: Vec<String> = line.inputs.iter().map(|&id| self.pointer(id)).collect();
         let shapes: Vec<_> = line.inputs.iter().map(|&id| self.program.shape(id)).collect();
         let y = self.pointer(line.id);
         let (count, width) = (line.shape.count(), line.shape.last());
         let each = |value: String| format!("for (i = 0; i < {count}; i++) {} = {value};", at(&y, "i"));
-        // Rows i and columns j of the result.
+        // Loops over rows i and columns j of the result.
         let rows = |rows: usize, columns: usize, value: String| {
             let to = at(&y, &format!("i * {columns} + j"));
             format!("for (i = 0; i < {rows}; i++) for (j = 0; j < {columns}; j++) {to} = {value};")
@@ -195,7 +254,7 @@ void cinoc_act(cinoc_agent *agent, const cinoc_observation *seen, cinoc_real act
                 each(format!("{} * {}{sum}", number(*scale), at(&x[0], "i")))
             }
             Recorded::Function(function) => each(of(*function, &at(&x[0], "i"))),
-            Recorded::Arrange(Arrange::Reshape(_)) => unreachable!("the same numbers"),
+            Recorded::Arrange(Arrange::Reshape(_)) => unreachable!("it only renames"),
             Recorded::Arrange(Arrange::Columns(from, to)) => {
                 let index = format!("i * {} + {from} + j", shapes[0].last());
                 rows(line.shape.rows(), to - from, at(&x[0], &index))
@@ -247,7 +306,7 @@ void cinoc_act(cinoc_agent *agent, const cinoc_observation *seen, cinoc_real act
     }
 }
 
-/// An element of what a pointer points to.
+/// Returns an element of an array, given a pointer to it.
 fn at(pointer: &str, index: &str) -> String {
     match pointer.split_once(" + ") {
         Some((name, from)) if index == "0" => format!("{name}[{from}]"),
@@ -260,7 +319,7 @@ fn at(pointer: &str, index: &str) -> String {
     }
 }
 
-/// An elementary function of an expression.
+/// Applies an elementary function to an expression.
 fn of(function: Function, x: &str) -> String {
     match function {
         Function::Tanh => format!("CINOC_MATH(tanh)({x})"),

@@ -1,19 +1,34 @@
-//! Policies leave the house: what one agent computes in a tick, as a C file or as an ONNX model.
+//! Exported policies: the decision of one agent as a C file or as an ONNX model.
 //!
 //! ```text
-//! instruments ──► observation ──► Policy::act ──► limits, safety ──► action       recorded once, with plain operations
-//! Program: that recording ──► c::source | onnx::model | Program::run
+//! readings ──► guard ──► observation ──► Policy::act ──► limits, safety ──► action
+//! Program: that recording, with plain operations ──► c::source | onnx::model | Program::run
 //! ```
 //!
-//! There is no template for a kind of policy: whatever a policy records is translated, operation by operation. An operation that is not plain
-//! says how it is written with plain ones ([`Op::plain`](cinoc_tape::Op::plain)); one that does not is named in the error.
+//! ```
+//! let (registry, policy) = (cinoc::Registry::builtin(), cinoc::pretrained("heat1d")?);
+//! let file = cinoc::export::c::source(&registry, &policy, "heat1d")?;
+//! assert!(file.contains("void cinoc_act("));
+//! # Ok::<(), cinoc::Error>(())
+//! ```
+//!
+//! There is no template per kind of policy: the recording is translated, operation by operation. An operation that is
+//! not plain is rewritten with plain ones ([`Op::decompose`](cinoc_tape::Op::decompose)); one without such a form is named in
+//! the error.
 
 pub mod c;
+#[doc(hidden)]
+pub mod guard;
 pub mod onnx;
 
 mod program;
+mod text;
 mod trial;
 mod workspace;
 
-pub use program::{Input, Line, Program, Value};
+#[doc(hidden)]
+pub use program::Program;
+#[doc(hidden)]
+pub use program::{Input, Instruction, Value};
+#[doc(hidden)]
 pub use trial::{Trial, trial};

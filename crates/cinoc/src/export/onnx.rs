@@ -1,8 +1,10 @@
-//! A program as an ONNX model: scaling, limits and memory inside; any number of agents at once.
+//! A program as an ONNX model: scaling, limits, memory and missing readings inside; any number of agents at once.
 //!
-//! Written by hand: a model is a few nested messages of protocol buffers, and the operations are as many as there are plain ones.
+//! Written without a library: a model is a few nested messages of protocol buffers, and only plain operations occur.
 
-use super::program::{Input, Line, Program, Value};
+use super::guard::READING_BOUND;
+use super::program::{Input, Instruction, Program, Value};
+use super::text;
 use crate::disk::protobuf::Message;
 use crate::run::Model;
 use crate::sense::Source;
@@ -10,75 +12,93 @@ use crate::{Error, Problem, Real, Registry};
 use cinoc_tape::op::{Affine, Arrange, Binary, Function, MatMul, Recorded, Reduce};
 use cinoc_tape::{Shape, VarId};
 
-/// The version of the format, and of the set of operations: old enough for every runtime in use.
+/// The versions of the format and of the operator set: old enough for every runtime in use.
 const FORMAT: i64 = 8;
 const OPERATIONS: i64 = 17;
 
-/// Types of numbers.
+/// Types of elements.
 const SINGLE: i64 = 1;
 const INT64: i64 = 7;
+const BOOL: i64 = 9;
 const DOUBLE: i64 = 11;
 
-/// That of what goes in and out, and of parameters.
-const REAL: i64 = if cfg!(feature = "f64") { DOUBLE } else { SINGLE };
+/// The type of inputs, outputs and parameters.
+const REAL: i64 = if cfg!(double) { DOUBLE } else { SINGLE };
 
-/// What a model computes in.
+/// The precision that a model computes in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arithmetic {
     /// Double precision, with parameters, inputs and outputs in single.
     Double,
-    /// Single precision throughout, for runtimes that have no other: actions then differ by about a millionth of their limit.
+    /// Single precision throughout, for runtimes without double: actions then differ by about a millionth of their
+    /// limit.
     Single,
 }
 
-/// The file of a model; `name` is what its user calls it.
+/// Returns the ONNX file of a model. `name` appears in its description.
+///
+/// # Errors
+/// If the policy cannot be exported; see [`Program::record`] and [`Program::instructions`].
 pub fn model(registry: &Registry, model: &Model, name: &str, arithmetic: Arithmetic) -> Result<Vec<u8>, Error> {
     let (problem, policy) = model.build(registry)?;
     let program = Program::record(&problem, &*policy, &model.params, true)?;
-    let acts = registry.explanation(model.config.problem())?.acts;
-    translate(&program, &problem, name, acts, arithmetic)
+    translate(&program, &problem, name, &text::effect(registry, model)?, arithmetic)
 }
 
-/// The file of a program for agents of a problem; `name` and `acts` say in words whose it is and what its actions do.
+/// Returns the ONNX file of a program for agents of a problem. `name` and `acts`, the effect of its actions, appear in
+/// descriptions.
+///
+/// # Errors
+/// Names the first operation that cannot be exported.
+#[doc(hidden)]
 pub fn translate(program: &Program, problem: &Problem, name: &str, acts: &str, arithmetic: Arithmetic) -> Result<Vec<u8>, Error> {
     let inner = if arithmetic == Arithmetic::Double { DOUBLE } else { SINGLE };
     let mut graph = Graph { program, inner, nodes: Vec::new(), tensors: Vec::new(), named: Vec::new(), count: 0 };
-    for (i, input) in program.inputs().iter().enumerate() {
-        let count = input.instrument.count;
-        graph.take(input.instrument.name, &given(i), count);
-    }
+    graph.guarded_readings();
     if program.memory() > 0 {
-        graph.take("memory", MEMORY, program.memory());
+        let checked = graph.checked_memory("memory");
+        graph.take(&checked, MEMORY, program.memory());
     }
-    for line in &program.lines()? {
+    for line in &program.instructions()? {
         graph.line(line);
     }
-    let mut outputs = vec![value("action", program.width(), &format!("{acts} Largest magnitudes: {:?}", problem.swarm.limits()))];
+    let limits = format!("{acts} Largest magnitudes: {:?}. Always finite and within these limits.", program.limits());
+    let mut outputs = vec![value("action", program.width(), &limits)];
     let action = graph.name(program.action());
-    graph.give(&action, "action", program.width());
-    if let Some(after) = program.remembered() {
-        outputs.push(value("next_memory", program.memory(), "what to give as memory in the next tick"));
-        let after = graph.name(after);
-        graph.give(&after, "next_memory", program.memory());
+    graph.limited_action(&action);
+    if let Some(after) = program.next_memory() {
+        outputs.push(value("next_memory", program.memory(), "the memory input of the next tick"));
+        let (after, given) = (graph.name(after), graph.new_name());
+        graph.give(&after, &given, program.memory());
+        let checked = graph.checked_memory(&given);
+        graph.node("Identity", &[&checked], "next_memory", &[]);
     }
+    outputs.push(value("next_held", program.readings(), "the held input of the next tick"));
     let mut inputs: Vec<Message> =
         program.inputs().iter().map(|Input { instrument: one, .. }| value(one.name, one.count, &one.about)).collect();
     if program.memory() > 0 {
-        inputs.push(value("memory", program.memory(), "what the agent remembers: zeros before the first tick, then next_memory"));
+        let about =
+            "memory of the policy: zeros before the first tick, then next_memory; reset to 0 where a number is not finite";
+        inputs.push(value("memory", program.memory(), about));
     }
+    let about = format!(
+        "last valid readings, in the order of the inputs: zeros before the first tick, then next_held; a reading that is not finite or \
+         beyond {READING_BOUND:e} counts as missing and is replaced by its held value, except a missing strength, which is 0"
+    );
+    inputs.push(value("held", program.readings(), &about));
     let offsets = program.inputs().iter().find_map(|input| match &input.instrument.source {
         Source::Error(lens) => Some(format!("{:?}", lens.offsets)),
         _ => None,
     });
     let entry = |key: &str, value: &str| Message::default().text(1, key).text(2, value);
-    let about = "The controller of one agent, or of many by themselves: one row of each input per agent, once per tick.";
+    let about = "The controller of one agent, or of many independent ones: one row of each input per agent, once per tick.";
     let message = Message::default().messages(1, graph.nodes).text(2, "policy").messages(5, graph.tensors);
     let message = message.text(10, about).messages(11, inputs).messages(12, outputs);
     Ok(Message::default()
         .int(1, FORMAT)
         .text(2, "cinoc")
         .text(3, env!("CARGO_PKG_VERSION"))
-        .text(6, name)
+        .text(6, &text::name(name))
         .message(7, message)
         .message(8, Message::default().text(1, "").int(2, OPERATIONS))
         .message(14, entry("tick_time", &problem.stepper.dt().to_string()))
@@ -86,14 +106,14 @@ pub fn translate(program: &Program, problem: &Problem, name: &str, acts: &str, a
         .into_bytes())
 }
 
-/// The memory as the graph sees it.
+/// The memory as instructions refer to it.
 const MEMORY: &str = "memory_in";
 
 fn given(input: usize) -> String {
     format!("input{input}")
 }
 
-/// The name, type and shape of what goes in or out, one row per agent.
+/// Describes an input or output: name, type, and shape with one row per agent.
 fn value(name: &str, count: usize, about: &str) -> Message {
     let size = |count: usize| Message::default().int(1, count as i64);
     let shape = Message::default().message(1, Message::default().text(2, "agents")).message(1, size(count));
@@ -101,7 +121,7 @@ fn value(name: &str, count: usize, about: &str) -> Message {
     Message::default().text(1, name).message(2, kind).text(3, about)
 }
 
-/// An attribute of a node that is a whole number, or several of them.
+/// An attribute of a node: an integer, or several.
 enum Attribute<'a> {
     One(&'a str, i64),
     Several(&'a str, &'a [i64]),
@@ -120,13 +140,13 @@ impl Attribute<'_> {
 
 struct Graph<'a> {
     program: &'a Program,
-    /// The type that is computed in.
+    /// The type of intermediate results.
     inner: i64,
     nodes: Vec<Message>,
     tensors: Vec<Message>,
-    /// Constants that were written.
+    /// Constants that are defined.
     named: Vec<VarId>,
-    /// Names that were made up.
+    /// The number of generated names.
     count: usize,
 }
 
@@ -147,7 +167,7 @@ impl Graph<'_> {
         self.tensors.push(message.int(2, kind).text(8, name).bytes(9, raw));
     }
 
-    /// Whole numbers as a constant.
+    /// Defines a constant of integers.
     fn ints(&mut self, all: &[i64]) -> String {
         let name = self.new_name();
         let raw: Vec<u8> = all.iter().flat_map(|x| x.to_le_bytes()).collect();
@@ -155,7 +175,8 @@ impl Graph<'_> {
         name
     }
 
-    /// Numbers as a constant; they are kept as they are, and made what is computed in when a model is loaded.
+    /// Defines a constant; it is stored in the type of parameters and cast to that of intermediate results when a model
+    /// is loaded.
     fn reals(&mut self, name: &str, sizes: &[usize], values: &[Real]) {
         let raw: Vec<u8> = values.iter().flat_map(|x| x.to_le_bytes()).collect();
         let kept = self.new_name();
@@ -169,28 +190,103 @@ impl Graph<'_> {
         name
     }
 
-    /// What goes in, a row for each agent.
+    /// Defines a scalar in the type of inputs.
+    fn input_scalar(&mut self, x: Real) -> String {
+        let name = self.new_name();
+        self.tensor(&name, REAL, &[], &x.to_le_bytes());
+        name
+    }
+
+    /// Returns a mask that is true for numbers within the bound; comparisons with NaN are false.
+    fn valid(&mut self, x: &str) -> String {
+        let (size, mask, bound) = (self.new_name(), self.new_name(), self.input_scalar(READING_BOUND));
+        self.node("Abs", &[x], &size, &[]);
+        self.node("LessOrEqual", &[&size, &bound], &mask, &[]);
+        mask
+    }
+
+    /// Returns `x` where a mask is true, else `other`.
+    fn choose(&mut self, mask: &str, x: &str, other: &str) -> String {
+        let chosen = self.new_name();
+        self.node("Where", &[mask, x, other], &chosen, &[]);
+        chosen
+    }
+
+    /// Replaces missing readings by held ones, and writes the output next_held.
+    fn guarded_readings(&mut self) {
+        let program = self.program;
+        let zero = self.input_scalar(0.0);
+        let mask = self.valid("held");
+        let held = self.choose(&mask, "held", &zero);
+        let (mut from, mut all) = (0, Vec::new());
+        for (i, input) in program.inputs().iter().enumerate() {
+            let (one, to) = (&input.instrument, from + input.instrument.count);
+            let mask = self.valid(one.name);
+            let good = if i == program.strength() {
+                let (known, limited, unit) = (self.choose(&mask, one.name, &zero), self.new_name(), self.input_scalar(1.0));
+                self.node("Clip", &[&known, &zero, &unit], &limited, &[]);
+                limited
+            } else {
+                let bounds = [from as i64, to as i64, 1].map(|x| self.ints(&[x]));
+                let last = self.new_name();
+                self.node("Slice", &[&held, &bounds[0], &bounds[1], &bounds[2]], &last, &[]);
+                self.choose(&mask, one.name, &last)
+            };
+            self.take(&good, &given(i), one.count);
+            (from, all) = (to, [all, vec![good]].concat());
+        }
+        let all: Vec<&str> = all.iter().map(String::as_str).collect();
+        self.node("Concat", &all, "next_held", &[Attribute::One("axis", 1)]);
+    }
+
+    /// Returns a memory `[agents, count]` whose rows are zero where a number is not valid.
+    fn checked_memory(&mut self, memory: &str) -> String {
+        let (mask, zero) = (self.valid(memory), self.input_scalar(0.0));
+        let [numbers, least, rows] = [(); 3].map(|()| self.new_name());
+        self.node("Cast", &[&mask], &numbers, &[Attribute::One("to", SINGLE)]);
+        self.node("ReduceMin", &[&numbers], &least, &[Attribute::Several("axes", &[1])]);
+        self.node("Cast", &[&least], &rows, &[Attribute::One("to", BOOL)]);
+        self.choose(&rows, memory, &zero)
+    }
+
+    /// Limits the action and writes the output of that name; NaN becomes 0.
+    fn limited_action(&mut self, action: &str) {
+        let (program, raw) = (self.program, self.new_name());
+        self.give(action, &raw, program.width());
+        let [low, high, below, bad, known] = [(); 5].map(|()| self.new_name());
+        for (name, sign) in [(&low, -1.0), (&high, 1.0)] {
+            let raw: Vec<u8> = program.limits().iter().flat_map(|limit| (sign * limit).to_le_bytes()).collect();
+            self.tensor(name, REAL, &[program.width()], &raw);
+        }
+        let zero = self.input_scalar(0.0);
+        self.node("IsNaN", &[&raw], &bad, &[]);
+        self.node("Where", &[&bad, &zero, &raw], &known, &[]);
+        self.node("Min", &[&known, &high], &below, &[]);
+        self.node("Max", &[&below, &low], "action", &[]);
+    }
+
+    /// Casts and reshapes an input `[agents, count]`.
     fn take(&mut self, from: &str, to: &str, count: usize) {
         let cast = self.new_name();
         self.node("Cast", &[from], &cast, &[Attribute::One("to", self.inner)]);
         self.reshape(&cast, to, &[1, 1, count]);
     }
 
-    /// What comes out, likewise.
+    /// Reshapes and casts a result to an output `[agents, count]`.
     fn give(&mut self, from: &str, to: &str, count: usize) {
         let rows = self.new_name();
         self.reshape(from, &rows, &[1, count]);
         self.node("Cast", &[&rows], to, &[Attribute::One("to", REAL)]);
     }
 
-    /// Another shape; as many along the first axis as there then are, since agents come before everything.
+    /// Reshapes; the first axis, that of agents, takes the remaining size.
     fn reshape(&mut self, from: &str, to: &str, sizes: &[usize]) {
         let sizes: Vec<i64> = sizes.iter().enumerate().map(|(i, &size)| if i == 0 { -1 } else { size as i64 }).collect();
         let sizes = self.ints(&sizes);
         self.node("Reshape", &[from, &sizes], to, &[]);
     }
 
-    /// The name of a variable; constants are written down when they are first asked for.
+    /// Returns the name of a variable; a constant is defined at its first use.
     fn name(&mut self, id: VarId) -> String {
         match self.program.value(id) {
             Value::Input(i) => given(i),
@@ -208,7 +304,7 @@ impl Graph<'_> {
         }
     }
 
-    /// A variable as it is joined to others: a constant once for each agent.
+    /// Returns the name of an operand of a join: a constant is repeated for each agent.
     fn of_agents(&mut self, id: VarId) -> String {
         let (name, shape) = (self.name(id), self.program.shape(id));
         if !matches!(self.program.value(id), Value::Constant(_)) {
@@ -224,7 +320,7 @@ impl Graph<'_> {
         repeated
     }
 
-    fn line(&mut self, line: &Line) {
+    fn line(&mut self, line: &Instruction) {
         let shapes: Vec<Shape> = line.inputs.iter().map(|&id| self.program.shape(id)).collect();
         let joined = matches!(line.op, Recorded::Arrange(Arrange::Join));
         let x: Vec<String> = line.inputs.iter().map(|&id| if joined { self.of_agents(id) } else { self.name(id) }).collect();
@@ -303,7 +399,7 @@ impl Graph<'_> {
         }
     }
 
-    /// Repeats what has one number along an axis.
+    /// Repeats a variable along an axis of size one.
     fn times(&mut self, from: &str, to: &str, rank: i64, axis: i64, times: usize) {
         let sizes: Vec<i64> = (0..rank).map(|i| if i == axis { times as i64 } else { 1 }).collect();
         let sizes = self.ints(&sizes);

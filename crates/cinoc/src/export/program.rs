@@ -1,184 +1,237 @@
-//! What one agent computes in a tick, recorded once.
+//! The decision of one agent in a tick, recorded once.
 
+use super::guard;
 use crate::policy::{Context, Policy};
+use crate::rollout::{decide_once, mask_failed};
 use crate::sense::Instrument;
 use crate::{Error, Problem, Real};
 use cinoc_tape::op::{Arrange, Recorded};
-use cinoc_tape::{Memory, Origin, Params, Shape, Tape, Var, VarId};
+use cinoc_tape::{Arena, Definition, Params, Shape, Tape, Var, VarId};
 use std::collections::BTreeMap;
 
-/// What one agent computes in a tick, from what its instruments read to what it does.
+/// The decision of one agent in a tick, from readings to an action.
+///
+/// Between ticks an agent keeps a *state*: the memory of its policy, then the last valid reading of each sensor
+/// ([`guard`]).
 pub struct Program {
-    recording: Memory,
+    recording: Arena,
     params: Params,
     inputs: Vec<Input>,
+    /// Index of the input that is the agent's strength.
+    strength: usize,
     action: VarId,
-    /// What it remembers before and after the tick.
+    limits: Vec<Real>,
+    /// The memory before and after the tick.
     memory: Option<[VarId; 2]>,
 }
 
-/// Something that an agent is given in every tick.
+/// An input of a program: readings of one instrument.
 pub struct Input {
-    /// What it is.
+    /// The instrument.
     pub instrument: Instrument,
     id: VarId,
 }
 
-/// One step of a program: an operation on what was computed or given before.
-pub struct Line<'a> {
-    /// The name of the result.
+/// One step of a program: an operation on inputs and earlier results.
+pub struct Instruction<'a> {
+    /// The result.
     pub id: VarId,
     /// Its shape.
+    #[doc(hidden)]
     pub shape: Shape,
     /// A plain operation.
     pub op: &'a Recorded,
-    /// What it is applied to.
+    /// Its operands.
+    #[doc(hidden)]
     pub inputs: Vec<VarId>,
 }
 
-/// Where a number comes from.
+/// The origin of a variable.
 pub enum Value<'a> {
-    /// From this instrument.
+    /// Readings of this instrument.
     Input(usize),
-    /// From what the agent remembers.
+    /// The agent's memory.
     Memory,
-    /// It never changes.
+    /// Numbers that never change.
     Constant(&'a [Real]),
-    /// It is the result of a line.
+    /// The result of an instruction.
     Computed,
 }
 
 impl Program {
-    /// Records what a policy decides for one agent, `plainly` for translation, or with the fused operations of training and evaluation.
+    /// Records the decision of a policy for one agent, `plainly` for translation, or with the fused operations of
+    /// training and evaluation.
+    ///
+    /// # Errors
+    /// If the policy drives all agents at once, or reads values while it decides.
     pub fn record(problem: &Problem, policy: &dyn Policy, params: &Params, plainly: bool) -> Result<Self, Error> {
         let (swarm, declared) = (&problem.swarm, policy.declared());
         if declared.everything || policy.fixed_agents().is_some() {
-            let reason = "it sees everything and drives all agents at once; export a policy of agents that decide by themselves";
+            let reason =
+                "it sees the whole field and drives all agents at once; export a policy of which each agent runs its own copy";
             return Err(Error::Export { reason: reason.into() });
         }
         let mut instruments = swarm.instruments();
         let seen = instruments.len();
         if declared.noise > 0 {
-            instruments.push(Instrument::new("noise", declared.noise, "standard normal numbers, new ones in every tick"));
+            instruments.push(Instrument::new("noise", declared.noise, "standard normal numbers, drawn in every tick"));
         }
         if declared.clock {
-            instruments.push(Instrument::new("clock", 1, "the share of the episode that is over, from 0 to 1"));
+            instruments.push(Instrument::new("clock", 1, "the elapsed fraction of the episode, from 0 to 1"));
         }
         let params = params.clone();
-        let tape = Tape::new(Memory::default(), params.shared()).plainly(plainly);
+        let tape = Tape::new(Arena::default(), params.shared()).primitives_only(plainly);
         let (ids, action, memory) = {
-            let given: Vec<Var> = instruments.iter().map(|one| tape.given([1, 1, one.count], &vec![0.0; one.count])).collect();
-            let memory = (declared.memory > 0).then(|| tape.given([1, 1, declared.memory], &vec![0.0; declared.memory]));
+            let given: Vec<Var> =
+                instruments.iter().map(|one| tape.placeholder([1, 1, one.count], &vec![0.0; one.count])).collect();
+            let memory = (declared.memory > 0).then(|| tape.placeholder([1, 1, declared.memory], &vec![0.0; declared.memory]));
             let (readings, mut more) = (&given[..seen], given[seen..].iter().copied());
             let noise = if declared.noise > 0 { more.next() } else { None };
             let clock = more.next().map(|clock| clock.reshape([1, 1]));
-            let context = Context { memory, noise, clock, everything: None, hold: 1 };
-            let decision = policy.act(&params.leaves(&tape, false), &swarm.shown(readings), &context);
+            let context = Context { memory, noise, clock, everything: None, action_repeat: 1 };
             let strength = readings[seen - 1].reshape([1, 1]);
-            let after = decision.memory.map(|memory| crate::rollout::living(memory, strength).id());
-            let action = swarm.act_alone(decision.raw, readings);
+            let limit = |raw| mask_failed(swarm.act_alone(raw, readings), strength);
+            let (theta, shown) = (params.leaves(&tape, false), swarm.shown(readings));
+            let (action, after) = decide_once(policy, &theta, &shown, &context, strength, limit);
             let ids: Vec<VarId> = given.iter().map(|var| var.id()).collect();
-            (ids, action.id(), memory.map(|before| before.id()).zip(after).map(|(before, after)| [before, after]))
+            (ids, action.id(), memory.zip(after).map(|(before, after)| [before.id(), after.id()]))
         };
-        let recording = tape.into_memory();
+        let recording = tape.into_arena();
         if !recording.replayable() {
             let reason = "it reads values while it decides, so that its operations may differ from tick to tick; write it without `Var::read` and `Var::value`";
             return Err(Error::Export { reason: reason.into() });
         }
         let inputs = instruments.into_iter().zip(ids).map(|(instrument, id)| Input { instrument, id }).collect();
-        Ok(Self { recording, params, inputs, action, memory })
+        Ok(Self { recording, params, inputs, strength: seen - 1, action, limits: swarm.limits(), memory })
     }
 
-    /// What an agent is given in every tick, in order.
+    /// Returns the inputs, in order.
+    #[doc(hidden)]
     pub fn inputs(&self) -> &[Input] {
         &self.inputs
     }
 
-    /// How many numbers that is.
+    /// Returns the index of the input that is the agent's strength.
+    #[doc(hidden)]
+    pub fn strength(&self) -> usize {
+        self.strength
+    }
+
+    /// Returns the number of readings of all inputs.
+    #[doc(hidden)]
     pub fn readings(&self) -> usize {
         self.inputs.iter().map(|input| input.instrument.count).sum()
     }
 
-    /// The variable of its action.
+    /// Returns the variable of the action.
+    #[doc(hidden)]
     pub fn action(&self) -> VarId {
         self.source(self.action)
     }
 
-    /// The variable of what it remembers after the tick.
-    pub fn remembered(&self) -> Option<VarId> {
+    /// Returns the largest magnitude of each number of an action.
+    #[doc(hidden)]
+    pub fn limits(&self) -> &[Real] {
+        &self.limits
+    }
+
+    /// Returns the variable of the memory after the tick.
+    #[doc(hidden)]
+    pub fn next_memory(&self) -> Option<VarId> {
         self.memory.map(|[_, after]| self.source(after))
     }
 
-    /// Numbers of its action.
+    /// Returns the number of values of an action.
+    #[doc(hidden)]
     pub fn width(&self) -> usize {
         self.shape(self.action).last()
     }
 
-    /// Numbers that it remembers.
+    /// Returns the number of values in the memory of the policy.
+    #[doc(hidden)]
     pub fn memory(&self) -> usize {
         self.memory.map_or(0, |[before, _]| self.shape(before).last())
     }
 
-    /// The shape of a variable.
+    /// Returns the number of values that an agent keeps between ticks: memory, then the last valid readings. All are
+    /// zero before the first tick.
+    pub fn state(&self) -> usize {
+        self.memory() + self.readings()
+    }
+
+    /// Returns the shape of a variable.
+    #[doc(hidden)]
     pub fn shape(&self, id: VarId) -> Shape {
         self.recording.shape(id)
     }
 
-    /// The name of a parameter, for numbers that are one.
+    /// Returns the name of the parameter with these values, if there is one.
+    #[doc(hidden)]
     pub fn parameter(&self, values: &[Real]) -> Option<&str> {
         self.params.iter().find(|(_, _, own)| std::ptr::eq(*own, values)).map(|(name, ..)| name)
     }
 
-    /// Where a variable comes from.
+    /// The origin of a variable.
+    #[doc(hidden)]
     pub fn value(&self, id: VarId) -> Value<'_> {
-        match self.recording.origin(self.params.shared(), id) {
-            Origin::Constant(values) => Value::Constant(values),
-            Origin::Given => self.inputs.iter().position(|input| input.id == id).map_or(Value::Memory, Value::Input),
+        match self.recording.definition(self.params.shared(), id) {
+            Definition::Constant(values) => Value::Constant(values),
+            Definition::Placeholder => self.inputs.iter().position(|input| input.id == id).map_or(Value::Memory, Value::Input),
             _ => Value::Computed,
         }
     }
 
-    /// What a copy is a copy of.
+    /// Returns the original of a copied variable.
     fn source(&self, id: VarId) -> VarId {
-        match self.recording.origin(self.params.shared(), id) {
-            Origin::Copied(from) => self.source(from),
+        match self.recording.definition(self.params.shared(), id) {
+            Definition::Copied(from) => self.source(from),
             _ => id,
         }
     }
 
-    /// All that is to be computed, in order.
+    /// Returns all instructions that the action and the memory depend on, in order.
     ///
     /// # Errors
     /// Names the first operation that is not plain.
-    pub fn lines(&self) -> Result<Vec<Line<'_>>, Error> {
+    #[doc(hidden)]
+    pub fn instructions(&self) -> Result<Vec<Instruction<'_>>, Error> {
         let mut lines = BTreeMap::new();
-        let mut open: Vec<VarId> = [Some(self.action()), self.remembered()].into_iter().flatten().collect();
+        let mut open: Vec<VarId> = [Some(self.action()), self.next_memory()].into_iter().flatten().collect();
         while let Some(id) = open.pop() {
-            let Origin::Computed(op, inputs) = self.recording.origin(self.params.shared(), id) else { continue };
+            let Definition::Computed(op, inputs) = self.recording.definition(self.params.shared(), id) else { continue };
             if lines.contains_key(&id) {
                 continue;
             }
-            if !op.is_plain() {
+            if !op.is_primitive() {
                 let name = op.op().name();
                 let reason = format!(
-                    "its operation {name:?} is not known outside; say in `Op::plain` how it is written with plain operations"
+                    "its operation {name:?} cannot be exported; implement `Op::plain` for it, which writes it with plain operations"
                 );
                 return Err(Error::Export { reason });
             }
             let inputs: Vec<VarId> = inputs.into_iter().map(|id| self.source(id)).collect();
             open.extend(&inputs);
-            lines.insert(id, Line { id, shape: self.shape(id), op, inputs });
+            lines.insert(id, Instruction { id, shape: self.shape(id), op, inputs });
         }
         Ok(lines.into_values().collect())
     }
 
-    /// One tick by our own engine: the action, and what is remembered afterwards.
+    /// Decides once with the engine: returns the action and advances the agent's `state`.
+    ///
+    /// Missing readings are replaced by the last valid ones ([`guard`]); an inactive agent (strength 0) has the action
+    /// 0 and forgets.
     ///
     /// # Panics
-    /// Unless there are as many numbers as [`readings`](Self::readings) and [`memory`](Self::memory) say.
-    pub fn run(&mut self, readings: &[Real], memory: &mut [Real]) -> Vec<Real> {
-        assert_eq!((readings.len(), memory.len()), (self.readings(), self.memory()), "readings and memory");
-        let mut rest = readings;
+    /// Unless the lengths are those of [`readings`](Self::readings) and [`state`](Self::state).
+    #[doc(hidden)]
+    pub fn run(&mut self, readings: &[Real], state: &mut [Real]) -> Vec<Real> {
+        assert_eq!((readings.len(), state.len()), (self.readings(), self.state()), "readings and state");
+        let (memory, held) = state.split_at_mut(self.memory());
+        guard::check_memory(memory);
+        guard::hold(readings, held);
+        let own: usize = self.inputs[..self.strength].iter().map(|input| input.instrument.count).sum();
+        held[own] = guard::strength(readings[own]);
+        let mut rest = &*held;
         let mut leaves: Vec<(VarId, &[Real])> = Vec::new();
         for Input { instrument, id } in &self.inputs {
             let (now, after) = rest.split_at(instrument.count);
@@ -186,16 +239,19 @@ impl Program {
             rest = after;
         }
         leaves.extend(self.memory.map(|[before, _]| (before, &*memory)));
-        self.recording.renew(self.params.shared(), leaves);
+        self.recording.replay_in_place(self.params.shared(), leaves);
         if let Some([_, after]) = self.memory {
             memory.copy_from_slice(self.recording.value(self.params.shared(), after));
+            guard::check_memory(memory);
         }
-        self.recording.value(self.params.shared(), self.action).to_vec()
+        let mut action = self.recording.value(self.params.shared(), self.action).to_vec();
+        guard::limit(&mut action, &self.limits);
+        action
     }
 }
 
-/// Whether a line only gives numbers another name: the same ones, or those from some place on.
-pub(super) fn renames(line: &Line) -> Option<usize> {
+/// Returns the offset of the first element if an instruction only renames values: all of them, or a contiguous part.
+pub(super) fn renames(line: &Instruction) -> Option<usize> {
     match line.op {
         Recorded::Arrange(Arrange::Reshape(_)) => Some(0),
         Recorded::Arrange(Arrange::Columns(from, _)) if line.shape.rows() == 1 => Some(*from),

@@ -1,61 +1,63 @@
-//! What agents measured and what they should do, to compare an exported controller with.
+//! Readings and the engine's actions, the reference for exported controllers.
 
 use super::program::{Input, Program};
 use crate::env::Env;
 use crate::policy::Policy;
 use crate::random::{Rng, Stream};
-use crate::rollout::Beginning;
+use crate::rollout::InitialCondition;
 use crate::sense::Source;
 use crate::threads::Threads;
 use crate::{Error, Problem, Real};
 use cinoc_tape::Params;
 use std::sync::Arc;
 
-/// Ticks of an episode in which agents are followed.
+/// Number of recorded ticks of an episode.
 const EPISODE: usize = 100;
 
-/// Ticks for which an agent decides by what it remembers itself, before it is told once more: a memory may be unstable without the field that it
-/// acts on, and then every difference of rounding grows.
+/// Ticks after which the memory is set again: without feedback from the field a memory may be unstable, and rounding
+/// differences would grow.
 const TOGETHER: usize = 10;
 
-/// What agents measured and what they should do, one decision after the other: half of it from episodes, half with readings at random.
+/// Readings and the engine's actions, decision by decision: half from episodes, half with randomised readings.
 ///
-/// Readings and memories are numbers of single precision, whatever the engine computes in: every controller is given the same.
+/// Readings and memories are rounded to single precision, so that every controller gets the same.
 #[derive(Default)]
 pub struct Trial {
-    /// What instruments read, `[decisions, readings]`.
+    /// Readings, `[decisions, readings]`.
     pub readings: Vec<Real>,
-    /// Whether an agent is told what it remembers, in the first of several decisions.
+    /// True where the memory is set, in the first of several decisions.
     pub first: Vec<bool>,
-    /// What it then remembers, `[decisions, numbers of memory]`; zero in the other decisions.
+    /// The memory that is set there, `[decisions, memory]`; zero in the other decisions.
     pub memory: Vec<Real>,
-    /// What our engine does, `[decisions, numbers of an action]`.
+    /// Actions of the engine, `[decisions, actions]`.
     pub actions: Vec<Real>,
 }
 
-/// So many decisions. Those from episodes are of swarms of the usual size, agents of different strengths and a death included.
+/// Makes `decisions` decisions. Those from episodes use swarms of the trained size, with different strengths and one
+/// failing agent.
 pub fn trial(problem: &Arc<Problem>, policy: &dyn Policy, params: &Params, decisions: usize, seed: u64) -> Result<Trial, Error> {
     let mut program = Program::record(problem, policy, params, false)?;
     let mut trial = Trial::default();
     trial.episodes(problem, policy, params, decisions / 2, seed)?;
     trial.random(&program, decisions, seed);
-    let (width, remembered, mut memory) = (program.readings(), program.memory(), Vec::new());
+    let (width, memory, mut state) = (program.readings(), program.memory(), vec![0.0; program.state()]);
     for (i, first) in trial.first.iter().enumerate() {
         if *first {
-            memory = trial.memory[i * remembered..(i + 1) * remembered].to_vec();
+            state.fill(0.0);
+            state[..memory].copy_from_slice(&trial.memory[i * memory..(i + 1) * memory]);
         }
-        trial.actions.extend(program.run(&trial.readings[i * width..(i + 1) * width], &mut memory));
+        trial.actions.extend(program.run(&trial.readings[i * width..(i + 1) * width], &mut state));
     }
     Ok(trial)
 }
 
-/// As a number of single precision.
+/// Rounds to single precision.
 fn single(x: Real) -> Real {
     x as f32 as Real
 }
 
 impl Trial {
-    /// Up to so many decisions of episodes.
+    /// Adds up to `most` decisions of episodes.
     fn episodes(
         &mut self,
         problem: &Arc<Problem>,
@@ -66,8 +68,8 @@ impl Trial {
     ) -> Result<(), Error> {
         let (agents, ticks, remembered) = (problem.agents, EPISODE.min(problem.ticks), policy.declared().memory);
         for i in 0..most.div_ceil(agents * ticks) {
-            let mut env = Env::new(problem.clone(), 1, agents, Threads::one())?;
-            env.reset(&[true], &mut |_| Beginning::drawn(problem, agents, seed, Stream::Test, i));
+            let mut env = Env::new(problem.clone(), 1, agents, Threads::single())?;
+            env.reset(&[true], &mut |_| InitialCondition::drawn(problem, agents, seed, Stream::Test, i));
             let mut rng = Rng::new(seed, Stream::Failure, i as u64);
             (0..agents).for_each(|agent| env.set_strength(0, agent, rng.uniform(0.4, 1.0) as Real));
             let mut each = vec![(Vec::new(), Vec::new()); agents];
@@ -86,7 +88,7 @@ impl Trial {
                 }
                 match tick {
                     0 => env.run(policy, params, 1, &mut |_| {}),
-                    _ => env.proceed(policy, params, 1, &mut |_| {}),
+                    _ => env.run_cached(policy, params, 1, &mut |_| {}),
                 }
             }
             for (readings, memories) in each.iter().take(most.saturating_sub(self.first.len()).div_ceil(ticks)) {
@@ -98,8 +100,8 @@ impl Trial {
         Ok(())
     }
 
-    /// Up to so many decisions in all: instruments read what they read at some time in an episode, each tick at another, and samples of the field
-    /// are disturbed by a hundredth to a tenth of what they usually are. Agents remember nothing at first.
+    /// Adds decisions up to `decisions` in total: each takes the readings of a random decision of an episode, with
+    /// samples of the field perturbed by 1 to 10 % of their usual size. Memories start at zero.
     fn random(&mut self, program: &Program, decisions: usize, seed: u64) {
         let (width, known) = (program.readings(), self.first.len());
         let sampled = |source: &Source| matches!(source, Source::Error(_) | Source::Slope);

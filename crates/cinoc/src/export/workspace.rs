@@ -1,45 +1,45 @@
-//! Where the results of a program live: in one piece of memory, which is used again once nobody needs them.
+//! Storage of a program's results: one array, whose parts are reused once a result is no longer needed.
 
 use super::program::{Program, Value, renames};
 use crate::Error;
 use cinoc_tape::VarId;
 use std::collections::BTreeMap;
 
-/// Where results live, and how much memory that takes.
+/// Offsets of results in one array, and its size.
 pub struct Workspace {
-    /// Of each result: whose memory it is in, and how far behind its beginning.
-    places: BTreeMap<VarId, (VarId, usize)>,
-    /// Where the memory of each begins.
+    /// For each result: the variable whose storage it is in, and its offset there.
+    offsets: BTreeMap<VarId, (VarId, usize)>,
+    /// The start of each variable's storage.
     starts: BTreeMap<VarId, usize>,
-    /// Numbers in all.
+    /// The number of values in the array.
     pub size: usize,
 }
 
 impl Workspace {
-    /// Finds room for each result, from the line that computes it to the last that needs it.
+    /// Allocates storage for each result, from the instruction that computes it to the last that uses it.
     pub fn new(program: &Program) -> Result<Self, Error> {
-        let lines = program.lines()?;
-        let mut places: BTreeMap<VarId, (VarId, usize)> = BTreeMap::new();
+        let lines = program.instructions()?;
+        let mut offsets: BTreeMap<VarId, (VarId, usize)> = BTreeMap::new();
         let mut needed: BTreeMap<VarId, usize> = BTreeMap::new();
-        let place = |places: &BTreeMap<VarId, (VarId, usize)>, id: VarId| places.get(&id).copied().unwrap_or((id, 0));
+        let place = |offsets: &BTreeMap<VarId, (VarId, usize)>, id: VarId| offsets.get(&id).copied().unwrap_or((id, 0));
         for (i, line) in lines.iter().enumerate() {
             for input in &line.inputs {
-                needed.insert(place(&places, *input).0, i);
+                needed.insert(place(&offsets, *input).0, i);
             }
             let own = match renames(line) {
                 Some(from) => {
-                    let (whose, first) = place(&places, line.inputs[0]);
+                    let (whose, first) = place(&offsets, line.inputs[0]);
                     (whose, first + from)
                 }
                 None => (line.id, 0),
             };
-            places.insert(line.id, own);
+            offsets.insert(line.id, own);
         }
-        for id in [Some(program.action()), program.remembered()].into_iter().flatten() {
-            needed.insert(place(&places, id).0, lines.len());
+        for id in [Some(program.action()), program.next_memory()].into_iter().flatten() {
+            needed.insert(place(&offsets, id).0, lines.len());
         }
         let (mut starts, mut size) = (BTreeMap::new(), 0);
-        // Start, end, and the last line that needs it.
+        // Start, end, and the last instruction that uses it.
         let mut taken: Vec<(usize, usize, usize)> = Vec::new();
         for (i, line) in lines.iter().enumerate().filter(|(_, line)| renames(line).is_none()) {
             taken.retain(|(_, _, last)| *last >= i);
@@ -50,18 +50,18 @@ impl Workspace {
             starts.insert(line.id, start);
             size = size.max(start + count);
         }
-        Ok(Self { places, starts, size })
+        Ok(Self { offsets, starts, size })
     }
 
-    /// Whose numbers a variable is, and where among them it begins.
+    /// Returns the variable in whose storage another one lies, and its offset there.
     pub fn place(&self, program: &Program, id: VarId) -> (VarId, usize) {
         match program.value(id) {
-            Value::Computed => self.places[&id],
+            Value::Computed => self.offsets[&id],
             _ => (id, 0),
         }
     }
 
-    /// Where the memory of a result begins.
+    /// Returns the start of a result's storage.
     pub fn start(&self, id: VarId) -> Option<usize> {
         self.starts.get(&id).copied()
     }

@@ -1,34 +1,34 @@
-//! Round places that agents keep out of.
+//! Keep-out discs.
 
 use crate::Real;
 
-/// A disc in the plane. The field does not feel it.
+/// A disc in the plane. It does not affect the field.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Disc {
-    /// Its centre.
+    /// Centre.
     pub centre: [Real; 2],
-    /// Its radius.
+    /// Radius.
     pub radius: Real,
 }
 
-/// How an agent lies to a disc.
+/// Position of an agent relative to a disc.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bearing {
-    /// From the edge of the disc to the agent; negative inside.
+    /// Distance from the edge of the disc to the agent; negative inside.
     pub gap: Real,
-    /// From the centre to the agent.
+    /// Distance from the centre to the agent.
     pub distance: Real,
-    /// The direction from the centre to the agent; zero at the centre.
+    /// Unit vector from the centre to the agent; zero at the centre.
     pub outward: [Real; 2],
 }
 
 impl Disc {
-    /// The discs of a configuration, `[x, y, radius]` each.
+    /// Converts the discs of a configuration, `[x, y, radius]` each.
     pub fn all(obstacles: &[[f64; 3]]) -> Vec<Self> {
         obstacles.iter().map(|&[x, y, r]| Self { centre: [x as Real, y as Real], radius: r as Real }).collect()
     }
 
-    /// How an agent at `xi` lies to it.
+    /// Returns the bearing of an agent at `xi`.
     #[inline(always)]
     pub fn bearing(&self, xi: [Real; 2]) -> Bearing {
         let [x, y] = [xi[0] - self.centre[0], xi[1] - self.centre[1]];
@@ -38,61 +38,62 @@ impl Disc {
     }
 }
 
-/// Discs that stay in place, or that each circle around it.
+/// Discs that are fixed or move on circles.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Discs {
-    /// The discs, where they circle around their places.
-    places: Vec<Disc>,
-    /// Radius of the circles.
+    /// Discs at the centres of their orbits.
+    discs: Vec<Disc>,
+    /// Radius of the orbits.
     orbit: Real,
-    /// Angle that they turn by in a tick.
+    /// Angle per tick.
     turn: Real,
 }
 
 impl Discs {
-    /// Discs that stay where they are.
-    pub fn still(places: Vec<Disc>) -> Self {
-        Self { places, orbit: 0.0, turn: 0.0 }
+    /// Creates fixed discs.
+    pub fn still(discs: Vec<Disc>) -> Self {
+        Self { discs, orbit: 0.0, turn: 0.0 }
     }
 
-    /// Discs that circle around their places on circles of radius `orbit`, once in `ticks` ticks, each a step behind the one before.
-    pub fn circling(places: Vec<Disc>, orbit: f64, ticks: f64) -> Self {
-        Self { places, orbit: orbit as Real, turn: (std::f64::consts::TAU / ticks) as Real }
+    /// Creates discs that orbit their initial centres at radius `orbit`, once in `ticks` ticks, with evenly spread
+    /// phases.
+    pub fn circling(discs: Vec<Disc>, orbit: f64, ticks: f64) -> Self {
+        Self { discs, orbit: orbit as Real, turn: (std::f64::consts::TAU / ticks) as Real }
     }
 
-    /// How many.
+    /// Number of discs.
     pub fn count(&self) -> usize {
-        self.places.len()
+        self.discs.len()
     }
 
-    /// The discs, where they stay or where they circle around.
-    pub fn places(&self) -> &[Disc] {
-        &self.places
+    /// Discs at the centres of their orbits, which are their positions if they are fixed.
+    pub fn discs(&self) -> &[Disc] {
+        &self.discs
     }
 
-    /// Radius of the circles; 0 where they stay.
+    /// Radius of the orbits; 0 if the discs are fixed.
     pub fn orbit(&self) -> f64 {
         self.orbit as f64
     }
 
-    /// Whether they move.
+    /// Returns true if the discs move.
     pub fn moving(&self) -> bool {
         self.orbit > 0.0
     }
 
-    /// Disc `k` after so many ticks.
+    /// Returns disc `k` after `tick` ticks.
     #[inline(always)]
     pub fn disc(&self, k: usize, tick: Real) -> Disc {
-        let place = self.places[k];
+        let disc = self.discs[k];
         if !self.moving() {
-            return place;
+            return disc;
         }
         let step = std::f64::consts::TAU as Real * k as Real / self.count() as Real;
         let (sin, cos) = (self.turn * tick - step).sin_cos();
-        Disc { centre: [place.centre[0] + self.orbit * cos, place.centre[1] + self.orbit * sin], ..place }
+        Disc { centre: [disc.centre[0] + self.orbit * cos, disc.centre[1] + self.orbit * sin], ..disc }
     }
 
-    /// All of them after so many ticks.
+    /// Iterates over all discs after `tick` ticks.
     pub fn at(&self, tick: Real) -> impl Iterator<Item = Disc> + Clone {
         (0..self.count()).map(move |k| self.disc(k, tick))
     }

@@ -1,6 +1,6 @@
-//! Rectangles.
+//! Axis-aligned rectangles.
 
-/// A rectangle by its lowest and highest corner.
+/// A rectangle, given by its lower and upper corner.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rectangle {
     /// Lowest coordinates.

@@ -1,29 +1,29 @@
-//! Neighbours of very many agents, one after the other in memory.
+//! Cell lists for large swarms, with neighbours contiguous in memory.
 
 use crate::Real;
 use cinoc_tape::kernel::order::Order;
 use std::ops::Range;
 
-/// Agents sorted into cells so that whoever is within reach of an agent is in one of a few runs of consecutive agents. For sums over very many
-/// neighbours: runs are read without a look at who is where.
+/// Agents sorted into cells such that all neighbours of an agent lie in a few runs of consecutive agents. Sums over
+/// many neighbours read whole runs without indirection.
 pub struct Runs<'a> {
-    /// Positions in the order of cells; on a line the first are all zero.
+    /// Positions in cell order; on a line the first coordinates are all zero.
     pub xi: [&'a mut [Real]; 2],
-    /// The number each had before, and where the agents of each cell begin.
+    /// Permutation from cell order to agents, with the first agent of each cell.
     pub order: Order<'a>,
     cells: [usize; 2],
-    /// Whether the cells at both ends of the axes are neighbours.
+    /// Joins the cells at both ends of each axis.
     periodic: bool,
 }
 
-/// The runs around a cell: a row of cells is one run, or two where it goes around a ring.
+/// Runs around a cell: a row of cells is one run, or two if it wraps around a ring.
 pub struct Beside {
     runs: [Range<usize>; 6],
     count: usize,
 }
 
 impl Beside {
-    /// All of them; some may be empty.
+    /// All runs; some may be empty.
     #[inline(always)]
     pub fn runs(&self) -> &[Range<usize>] {
         &self.runs[..self.count]
@@ -36,21 +36,21 @@ impl Beside {
     }
 }
 
-/// How one axis is cut into cells.
+/// Division of one axis into cells.
 #[derive(Clone, Copy)]
 struct Axis {
     cells: usize,
     low: Real,
     per_length: Real,
-    /// Its length, if its ends are joined.
+    /// Length of the axis if it is periodic.
     around: Option<Real>,
 }
 
 impl Axis {
-    /// One cell for everybody.
+    /// A single cell.
     const WHOLE: Self = Self { cells: 1, low: 0.0, per_length: 0.0, around: None };
 
-    /// Between the first agent and the last.
+    /// Divides the range from the first agent to the last.
     fn walls(at: impl Iterator<Item = Real> + Clone, reach: Real, most: usize) -> Self {
         let low = at.clone().fold(Real::INFINITY, Real::min);
         let extent = at.fold(Real::NEG_INFINITY, Real::max) - low;
@@ -58,7 +58,8 @@ impl Axis {
         Self { cells, low, per_length: if extent > 0.0 { cells as Real / extent } else { 0.0 }, around: None }
     }
 
-    /// Around a ring. With two cells the one on the left is also the one on the right: then one cell holds all.
+    /// Divides a ring. With two cells the left neighbour would also be the right one, so fewer than three are merged
+    /// into one.
     fn ring(length: Real, reach: Real, most: usize) -> Self {
         match ((length / reach) as usize).min(most) {
             0..3 => Self::WHOLE,
@@ -66,7 +67,7 @@ impl Axis {
         }
     }
 
-    /// The cell of a position; that of one that is not finite is some cell.
+    /// Returns the cell of a position; an arbitrary one if the position is not finite.
     fn cell(&self, x: Real) -> usize {
         let x = self.around.map_or(x, |length| x - length * (x / length).floor());
         (((x - self.low) * self.per_length) as usize).min(self.cells - 1)
@@ -74,12 +75,13 @@ impl Axis {
 }
 
 impl<'a> Runs<'a> {
-    /// Numbers that `work` holds for so many agents.
+    /// Size of `work` for `agents` agents.
     pub const fn work(agents: usize) -> usize {
         2 * agents + Order::work(agents, agents)
     }
 
-    /// Agents `[.., d]`, on a line or in the plane, in cells at least `reach` wide; `around`: lengths of a domain whose ends are joined.
+    /// Sorts agents `[.., d]`, on a line or in the plane, into cells at least `reach` wide; `around`: lengths of a
+    /// periodic domain.
     pub fn new(xi: &[Real], d: usize, reach: Real, around: Option<&[Real]>, work: &'a mut [Real]) -> Self {
         let agents = xi.len() / d;
         let most = if d == 2 { (agents as f64).sqrt() as usize } else { agents }.max(1);
@@ -93,7 +95,7 @@ impl<'a> Runs<'a> {
         Self::sorted(xi, d, axes, around.is_some(), work)
     }
 
-    /// Agents `[.., d]` in one cell, in the order they have.
+    /// Puts agents `[.., d]` into one cell, in their original order.
     pub fn unsorted(xi: &[Real], d: usize, work: &'a mut [Real]) -> Self {
         Self::sorted(xi, d, [Axis::WHOLE; 2], false, work)
     }
@@ -106,19 +108,19 @@ impl<'a> Runs<'a> {
         let (x, rest) = work.split_at_mut(agents);
         let (y, rest) = rest.split_at_mut(agents);
         let order = Order::new(agents, cells[0] * cells[1], cell, rest);
-        for place in 0..agents {
-            let m = order.get(place);
-            (x[place], y[place]) = (at(m, 0), at(m, 1));
+        for slot in 0..agents {
+            let m = order.get(slot);
+            (x[slot], y[slot]) = (at(m, 0), at(m, 1));
         }
         Self { xi: [x, y], order, cells, periodic }
     }
 
-    /// How many cells there are.
+    /// Number of cells.
     pub fn cells(&self) -> usize {
         self.cells[0] * self.cells[1]
     }
 
-    /// The agents of a cell, and the runs that hold everybody within reach of them.
+    /// Returns the agents of a cell, and the runs that contain all agents within reach of them.
     pub fn around(&self, cell: usize) -> (Range<usize>, Beside) {
         let [nx, ny] = self.cells;
         let (a, b) = (cell / ny, cell % ny);
@@ -155,15 +157,15 @@ mod tests {
     use super::*;
     use cinoc_tape::check::noise;
 
-    /// Everybody within reach is in exactly one of the runs, with walls and around rings, in few cells and in many.
+    /// Every agent within reach is in exactly one run: walls and rings, few cells and many.
     #[test]
-    fn runs_hold_everybody_within_reach() {
+    fn runs_contain_all_agents_within_reach() {
         for (agents, d) in [(1, 2), (40, 2), (300, 2), (300, 1), (7, 1)] {
             for (reach, lengths) in
                 [(0.05, [1.0, 1.0]), (0.2, [1.0, 0.5]), (0.3, [1.0, 0.7]), (0.45, [1.0, 1.0]), (3.0, [1.0, 1.0])]
             {
                 for periodic in [false, true] {
-                    // Some lie outside the domain.
+                    // Some agents lie outside the domain.
                     let xi: Vec<Real> = noise(agents * d, 5).iter().map(|x| 0.5 + 0.8 * x).collect();
                     let mut work = vec![0.0; Runs::work(agents)];
                     let runs = Runs::new(&xi, d, reach, periodic.then_some(&lengths[..d]), &mut work);
@@ -175,7 +177,7 @@ mod tests {
                             seen[me] += 1;
                             let mut found = vec![0; agents];
                             beside.runs().iter().flat_map(Clone::clone).for_each(|j| found[runs.order.get(j)] += 1);
-                            assert!(found.iter().all(|found| *found <= 1), "nobody twice");
+                            assert!(found.iter().all(|found| *found <= 1), "an agent occurs twice");
                             for other in (0..agents).filter(|&other| found[other] == 0) {
                                 let apart = |c: usize| {
                                     let d = xi[me * d + c] - xi[other * d + c];
@@ -196,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn places_that_are_not_finite_are_in_some_cell() {
+    fn positions_that_are_not_finite_have_a_cell() {
         let xi = [Real::NAN, Real::INFINITY, Real::NEG_INFINITY, 0.2, Real::MAX, Real::MIN, -1e30, 0.7];
         for around in [None, Some(&[1.0, 1.0][..])] {
             let mut work = vec![0.0; Runs::work(4)];

@@ -1,84 +1,88 @@
-//! Agents that push less where they are many.
+//! Reduction of pushes in crowds.
 
 use crate::Real;
 use crate::geometry::{Runs, cells_of_chunk};
 use cinoc_pde::Grid;
 use cinoc_tape::kernel::chunk::{LANES, load};
 use cinoc_tape::kernel::math::sum_lanes;
-use cinoc_tape::kernel::{crew, vectorise};
+use cinoc_tape::kernel::{parallel, vectorise};
 use cinoc_tape::{Cotangents, Inputs, Op, Shape, Var};
 
-/// Up to this many agents on a ring or a torus all pairs are looked at; beyond, only those in neighbouring cells. Either way the sums are the
-/// same but for the order of their terms.
+/// Number of agents on a ring or a torus up to which all pairs are tested; beyond, only those in neighbouring cells.
+/// Both give the same sums up to the order of terms.
 const ALL_PAIRS: usize = 1024;
 
-/// When agents push less because there are many of them.
+/// Settings of the reduction of pushes in crowds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CrowdSettings {
-    /// How crowded a place may be before agents there push less: an agent by itself counts 1, others near it up to 1 each. 0: they never do.
+    /// Crowding above which agents push less: an agent counts 1 for itself, each neighbour up to 1. 0 disables the
+    /// reduction.
     pub crowd: f64,
-    /// How far others count, in widths of a push: 1 where pushes overlap, more where agents stand too far apart for that.
+    /// Range within which neighbours count, in widths of a push: 1 if pushes overlap, more if agents are too far apart
+    /// for that.
     pub crowd_width: f64,
 }
 
-/// The strength of each agent divided by how crowded its place is, where it is more crowded than `alone` says.
+/// Division of each agent's strength by the crowding around it, above the threshold `threshold`.
 ///
-/// The crowd around agent i is `Σⱼ (1 − |ξᵢ−ξⱼ|²/6σ²)²` over all living agents nearer than `√6σ`, itself included: a bump with the integral
-/// of a push of width σ in the plane (within 4 % on a line) that ends somewhere. Each strength is divided by `max(1, crowd/alone)`.
-/// Whatever their number, the agents at a place then push as strongly together as a few would: what a policy learned with few holds with many.
+/// The crowding of agent i is `Σⱼ (1 − |ξᵢ−ξⱼ|²/6σ²)²` over all active agents closer than `√6σ`, itself included: a
+/// bump of compact support with the integral of a push of width σ in the plane (within 4 % on a line). Each strength is
+/// divided by `max(1, crowd/threshold)`. The joint push of agents in one region is then independent of their number, so
+/// that a policy trained with few agents applies to many.
 /// Inputs: strength `[batch, agents]`, positions `[batch, agents, d]`; output: strength.
 pub struct Crowd {
-    alone: Real,
+    threshold: Real,
     reach: Real,
-    /// Lengths of the domain along its axes, where leaving at one end means entering at the other.
+    /// Lengths of the domain along its axes, if it is periodic.
     around: Option<Vec<Real>>,
 }
 
 impl Crowd {
-    /// What the settings ask for, if anything, for pushes of width `sigma`.
+    /// Creates the operation that the settings ask for, if any, for pushes of width `sigma`.
     pub fn of(grid: &Grid, sigma: f64, settings: CrowdSettings) -> Option<Self> {
         (settings.crowd > 0.0).then(|| Self::new(grid, settings.crowd_width * sigma, settings.crowd))
     }
 
-    /// For pushes of width `sigma` on `grid`; a crowd up to `alone` is none.
+    /// Creates the operation for pushes of width `sigma` on `grid`; crowding up to `threshold` has no effect.
     ///
     /// # Panics
     /// In more than two dimensions.
-    pub fn new(grid: &Grid, sigma: f64, alone: f64) -> Self {
+    pub fn new(grid: &Grid, sigma: f64, threshold: f64) -> Self {
         let d = grid.dimensions();
-        assert!((1..=2).contains(&d), "crowds are counted on a line or in the plane, not in {d} dimensions");
+        assert!((1..=2).contains(&d), "crowding needs a line or a plane, not {d} dimensions");
         let around = grid.periodic.then(|| grid.lengths.clone());
-        Self { alone: alone as Real, reach: (6f64.sqrt() * sigma) as Real, around }
+        Self { threshold: threshold as Real, reach: (6f64.sqrt() * sigma) as Real, around }
     }
 
-    /// Up to which distance others count.
+    /// Distance within which neighbours count.
     pub fn reach(&self) -> Real {
         self.reach
     }
 
-    /// The crowd around each agent, `[batch, agents]`; of strengths and positions as the operation takes them.
+    /// Returns the crowding of each agent, `[batch, agents]`, from strengths and positions as the operation takes them.
     pub fn reading<'t>(&self, strength: Var<'t>, xi: Var<'t>) -> Var<'t> {
         let &[batch, agents, d] = xi.shape().sizes() else { panic!("crowd: positions {:?}", xi.shape()) };
-        let (lives, places, ways) = (strength.value(), xi.value(), self.ways());
-        let at = |m: usize| [if d == 2 { places[2 * m] } else { 0.0 }, places[d * m + d - 1]];
+        let (strengths, positions, metric) = (strength.value(), xi.value(), self.metric());
+        let at = |m: usize| [if d == 2 { positions[2 * m] } else { 0.0 }, positions[d * m + d - 1]];
         let near = |i: usize, j: usize| match self.around {
-            Some(_) => ways.apart::<true>(at(i), at(j))[2],
-            None => ways.apart::<false>(at(i), at(j))[2],
+            Some(_) => metric.apart::<true>(at(i), at(j))[2],
+            None => metric.apart::<false>(at(i), at(j))[2],
         };
         let crowd = |i: usize| -> Real {
             let others = i / agents * agents..(i / agents + 1) * agents;
-            // A dead agent, which does nothing, takes itself to be there.
-            others.map(|j| if j == i { 1.0 } else { alive(lives[j]) * near(i, j) * near(i, j) }).sum()
+            // A failed agent counts itself, which has no effect: its action is zero.
+            others.map(|j| if j == i { 1.0 } else { active_indicator(strengths[j]) * near(i, j) * near(i, j) }).sum()
         };
-        xi.tape().given([batch, agents], &(0..batch * agents).map(crowd).collect::<Vec<_>>())
+        xi.tape().placeholder([batch, agents], &(0..batch * agents).map(crowd).collect::<Vec<_>>())
     }
 
-    /// The strength of agents in a crowd of which they know how large it is.
+    /// Returns the reduced strength of agents whose crowding is given.
     pub fn divided<'t>(&self, strength: Var<'t>, crowd: Var<'t>) -> Var<'t> {
-        strength / (crowd.affine(1.0 / self.alone, -1.0).relu() + 1.0)
+        strength / (crowd.affine(1.0 / self.threshold, -1.0).relu() + 1.0)
     }
 
-    /// Agents in an order in which neighbours follow one another, with room for two more numbers of each; few on a ring, as they are.
+    /// Sorts agents such that neighbours are contiguous, and splits off space for two more values per agent; small
+    /// swarms on a ring are not sorted.
     fn sorted<'a>(&self, xi: &[Real], d: usize, work: &'a mut [Real]) -> (Runs<'a>, [&'a mut [Real]; 2]) {
         let agents = xi.len() / d;
         let (own, work) = work.split_at_mut(2 * agents);
@@ -90,71 +94,72 @@ impl Crowd {
         (runs, [a, b])
     }
 
-    fn ways(&self) -> Ways {
+    fn metric(&self) -> Metric {
         let length = |axis: usize| match &self.around {
             Some(lengths) if lengths.len() == 2 => lengths[axis],
             Some(lengths) => [0.0, lengths[0]][axis],
             None => 0.0,
         };
         let ring = |axis: usize| [length(axis), if length(axis) > 0.0 { 1.0 / length(axis) } else { 0.0 }];
-        Ways { rings: [ring(0), ring(1)], per_reach: 1.0 / (self.reach * self.reach) }
+        Metric { rings: [ring(0), ring(1)], per_reach: 1.0 / (self.reach * self.reach) }
     }
 }
 
-/// Differences of positions, where there may be a way around: lengths of the domain and one over them, or zeros.
+/// Differences of positions with periodic wrapping: the lengths of the domain and their inverses, or zeros.
 #[derive(Clone, Copy)]
-struct Ways {
+struct Metric {
     rings: [[Real; 2]; 2],
     per_reach: Real,
 }
 
-impl Ways {
-    /// Differences along x and y, and `1 − |d|²/reach²` or zero. Inside vectors: plain arithmetic, and rounding only `AROUND` rings.
+impl Metric {
+    /// Differences along x and y, and `1 − |d|²/reach²` or zero. Vectorises: plain arithmetic, and rounding only if
+    /// `AROUND`.
     #[inline(always)]
     fn apart<const AROUND: bool>(&self, from: [Real; 2], to: [Real; 2]) -> [Real; 3] {
         let (mut dx, mut dy) = (from[0] - to[0], from[1] - to[1]);
         if AROUND {
-            dx -= self.rings[0][0] * nearest_whole(dx * self.rings[0][1]);
-            dy -= self.rings[1][0] * nearest_whole(dy * self.rings[1][1]);
+            dx -= self.rings[0][0] * round(dx * self.rings[0][1]);
+            dy -= self.rings[1][0] * round(dy * self.rings[1][1]);
         }
         [dx, dy, (1.0 - (dx * dx + dy * dy) * self.per_reach).max(0.0)]
     }
 
-    /// `Σ life·near²` over a run.
+    /// Sum `Σ active·near²` over a run.
     #[inline(always)]
-    fn crowd<const AROUND: bool>(&self, at: [Real; 2], [x, y, lives]: [&[Real]; 3]) -> Real {
+    fn crowd<const AROUND: bool>(&self, at: [Real; 2], [x, y, activity]: [&[Real]; 3]) -> Real {
         let mut sums = [0.0; LANES];
         for j in (0..x.len()).step_by(LANES) {
-            let (x, y, life) = (load(x, j), load(y, j), load(lives, j));
+            let (x, y, active) = (load(x, j), load(y, j), load(activity, j));
             for l in 0..LANES {
                 let [_, _, near] = self.apart::<AROUND>(at, [x[l], y[l]]);
-                sums[l] += life[l] * near * near;
+                sums[l] += active[l] * near * near;
             }
         }
         sum_lanes(sums)
     }
 
-    /// `Σ near·(life·own bar + own life·bar)·d` over a run, along x and y.
+    /// Sum `Σ near·(active·own bar + own active·bar)·d` over a run, along x and y.
     #[inline(always)]
-    fn pull<const AROUND: bool>(&self, at: [Real; 2], own: [Real; 2], [x, y, lives, bars]: [&[Real]; 4]) -> [Real; 2] {
+    fn pull<const AROUND: bool>(&self, at: [Real; 2], own: [Real; 2], [x, y, activity, bars]: [&[Real]; 4]) -> [Real; 2] {
         let mut sums = [[0.0; LANES]; 2];
         for j in (0..x.len()).step_by(LANES) {
-            let (x, y, life, bar) = (load(x, j), load(y, j), load(lives, j), load(bars, j));
+            let (x, y, active, bar) = (load(x, j), load(y, j), load(activity, j), load(bars, j));
             for l in 0..LANES {
                 let [dx, dy, near] = self.apart::<AROUND>(at, [x[l], y[l]]);
-                let felt = near * (life[l] * own[1] + own[0] * bar[l]);
-                sums[0][l] += felt * dx;
-                sums[1][l] += felt * dy;
+                let term = near * (active[l] * own[1] + own[0] * bar[l]);
+                sums[0][l] += term * dx;
+                sums[1][l] += term * dy;
             }
         }
         [sum_lanes(sums[0]), sum_lanes(sums[1])]
     }
 
-    fn crowds<const AROUND: bool>(&self, runs: &Runs, lives: &[Real], crowd: &mut [Real]) {
+    fn crowds<const AROUND: bool>(&self, runs: &Runs, activity: &[Real], crowd: &mut [Real]) {
         let [x, y] = [&*runs.xi[0], &*runs.xi[1]];
         let agents = crowd.len();
         let cells = cells_of_chunk(&runs.order, agents, 9 * agents.div_ceil(runs.cells()) + 32);
-        crew::share(runs.order.scatter(crowd, 1, cells), |part, mut crowd| {
+        parallel::for_each_part(runs.order.scatter(crowd, 1, cells), |part, mut crowd| {
             vectorise(
                 #[inline(always)]
                 || {
@@ -164,7 +169,7 @@ impl Ways {
                             let mut sum = 0.0;
                             for run in beside.runs() {
                                 let run = run.start..run.end;
-                                sum += self.crowd::<AROUND>([x[i], y[i]], [&x[run.clone()], &y[run.clone()], &lives[run]]);
+                                sum += self.crowd::<AROUND>([x[i], y[i]], [&x[run.clone()], &y[run.clone()], &activity[run]]);
                             }
                             crowd.row(i)[0] = sum;
                         }
@@ -174,7 +179,7 @@ impl Ways {
         });
     }
 
-    fn pulls<const AROUND: bool>(&self, runs: &Runs, lives: &[Real], bars: &[Real], d: usize, xi_bar: &mut [Real]) {
+    fn pulls<const AROUND: bool>(&self, runs: &Runs, activity: &[Real], bars: &[Real], d: usize, xi_bar: &mut [Real]) {
         let [x, y] = [&*runs.xi[0], &*runs.xi[1]];
         let slope = -4.0 * self.per_reach;
         vectorise(
@@ -186,8 +191,8 @@ impl Ways {
                         let mut sum = [0.0; 2];
                         for run in beside.runs() {
                             let run = run.start..run.end;
-                            let rows = [&x[run.clone()], &y[run.clone()], &lives[run.clone()], &bars[run]];
-                            let found = self.pull::<AROUND>([x[i], y[i]], [lives[i], bars[i]], rows);
+                            let rows = [&x[run.clone()], &y[run.clone()], &activity[run.clone()], &bars[run]];
+                            let found = self.pull::<AROUND>([x[i], y[i]], [activity[i], bars[i]], rows);
                             sum[0] += found[0];
                             sum[1] += found[1];
                         }
@@ -202,15 +207,16 @@ impl Ways {
     }
 }
 
-/// The nearest whole number to `x`, for |x| below 0.5/ε. After adding `SHIFT` there is no bit left for a fraction, so the sum is rounded to a
-/// whole number; unlike `round`, this is two additions that a loop can vectorise.
+/// Rounds `x` to the nearest integer, for |x| below 0.5/ε. After adding `SHIFT` no bits are left for a fraction, so the
+/// sum is rounded to an integer; unlike `Real::round`, these two additions vectorise.
 #[inline(always)]
-fn nearest_whole(x: Real) -> Real {
+fn round(x: Real) -> Real {
     const SHIFT: Real = 1.5 / Real::EPSILON;
     (x + SHIFT) - SHIFT
 }
 
-fn alive(strength: Real) -> Real {
+/// Returns 1 for an active agent, 0 for a failed one.
+fn active_indicator(strength: Real) -> Real {
     if strength > 0.0 { 1.0 } else { 0.0 }
 }
 
@@ -224,7 +230,7 @@ impl Op for Crowd {
         x[0]
     }
 
-    /// The crowd around each agent.
+    /// Crowding of each agent.
     fn saved(&self, x: &[Shape]) -> usize {
         x[0].count()
     }
@@ -238,15 +244,15 @@ impl Op for Crowd {
         let &[_, agents, d] = x.shape(1).sizes() else { unreachable!("checked") };
         let instances = x[0].chunks_exact(agents).zip(x[1].chunks_exact(agents * d));
         for ((strength, xi), crowd) in instances.zip(crowds.chunks_exact_mut(agents)) {
-            let (runs, [lives, _]) = self.sorted(xi, d, work);
-            lives.iter_mut().enumerate().for_each(|(i, lives)| *lives = alive(strength[runs.order.get(i)]));
+            let (runs, [activity, _]) = self.sorted(xi, d, work);
+            activity.iter_mut().enumerate().for_each(|(i, activity)| *activity = active_indicator(strength[runs.order.get(i)]));
             match self.around {
-                Some(_) => self.ways().crowds::<true>(&runs, lives, crowd),
-                None => self.ways().crowds::<false>(&runs, lives, crowd),
+                Some(_) => self.metric().crowds::<true>(&runs, activity, crowd),
+                None => self.metric().crowds::<false>(&runs, activity, crowd),
             }
         }
         for ((y, strength), crowd) in y.iter_mut().zip(&x[0]).zip(&*crowds) {
-            *y = strength / (crowd / self.alone).max(1.0);
+            *y = strength / (crowd / self.threshold).max(1.0);
         }
     }
 
@@ -254,24 +260,24 @@ impl Op for Crowd {
         let &[_, agents, d] = x.shape(1).sizes() else { unreachable!("checked") };
         if let Some(bar) = bars.get(0) {
             for ((bar, y_bar), crowd) in bar.iter_mut().zip(y_bar).zip(crowds) {
-                *bar += y_bar / (crowd / self.alone).max(1.0);
+                *bar += y_bar / (crowd / self.threshold).max(1.0);
             }
         }
         let Some(bar) = bars.get(1) else { return };
         for (b, (bar, xi)) in bar.chunks_exact_mut(agents * d).zip(x[1].chunks_exact(agents * d)).enumerate() {
             let here = b * agents..(b + 1) * agents;
             let (strength, crowd, y_bar) = (&x[0][here.clone()], &crowds[here.clone()], &y_bar[here]);
-            let (runs, [lives, crowd_bar]) = self.sorted(xi, d, work);
+            let (runs, [activity, crowd_bar]) = self.sorted(xi, d, work);
             for i in 0..agents {
                 let m = runs.order.get(i);
-                lives[i] = alive(strength[m]);
-                // y = s·alone/crowd
-                let shares = crowd[m] > self.alone;
-                crowd_bar[i] = if shares { -y_bar[m] * strength[m] * self.alone / (crowd[m] * crowd[m]) } else { 0.0 };
+                activity[i] = active_indicator(strength[m]);
+                // y = s·threshold/crowd
+                let reduced = crowd[m] > self.threshold;
+                crowd_bar[i] = if reduced { -y_bar[m] * strength[m] * self.threshold / (crowd[m] * crowd[m]) } else { 0.0 };
             }
             match self.around {
-                Some(_) => self.ways().pulls::<true>(&runs, lives, crowd_bar, d, bar),
-                None => self.ways().pulls::<false>(&runs, lives, crowd_bar, d, bar),
+                Some(_) => self.metric().pulls::<true>(&runs, activity, crowd_bar, d, bar),
+                None => self.metric().pulls::<false>(&runs, activity, crowd_bar, d, bar),
             }
         }
     }

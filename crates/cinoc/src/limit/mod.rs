@@ -1,13 +1,13 @@
-//! What actions are held to: limits of the actuators, weaker pushes in a crowd, safety.
+//! Constraints on actions: actuator limits, reduced pushes in crowds, the safety layer.
 
+mod clamp;
 mod crowd;
-mod hold;
 mod safety;
 mod saturate;
 mod saturate_length;
 
+pub use clamp::{Clamp, ClampLength};
 pub use crowd::{Crowd, CrowdSettings};
-pub use hold::{Hold, HoldLength};
 pub use safety::{Safety, SafetySettings};
 pub use saturate::Saturate;
 pub use saturate_length::SaturateLength;
@@ -16,38 +16,46 @@ use crate::Real;
 use cinoc_tape::Var;
 use std::sync::Arc;
 
-/// Limits of the actuators. Actions are `[batch, agents, width]`, strengths `[batch, agents]`: 1 for an agent in good health, 0 for a dead one,
-/// which does nothing.
+/// Actuator limits. Actions are `[batch, agents, width]`, strengths `[batch, agents]`: 1 in normal operation, 0 for a
+/// failed agent, whose action is zero.
+///
+/// ```
+/// use cinoc::swarm::{EachLimit, Limit};
+///
+/// let limit = EachLimit::new(&[4.0, 2.0]); // push and velocity
+/// assert_eq!((limit.width(), limit.largest()), (2, vec![4.0, 2.0]));
+/// ```
 pub trait Limit: Send + Sync {
-    /// Numbers per action.
+    /// Number of action components.
     fn width(&self) -> usize;
 
-    /// The largest magnitude of each number of an action.
+    /// Largest magnitude of each component.
     fn largest(&self) -> Vec<Real>;
 
-    /// Raw outputs of a policy made actions, smoothly; the strength of a living agent multiplies its push.
+    /// Maps raw policy outputs smoothly to actions; the strength of an active agent multiplies its push.
     fn saturate<'t>(&self, raw: Var<'t>, strength: Var<'t>) -> Var<'t>;
 
-    /// Actions that were decided elsewhere held to the limits; those that are within stay as they are, whatever a living agent's strength.
-    fn hold<'t>(&self, action: Var<'t>, strength: Var<'t>) -> Var<'t>;
+    /// Clamps given actions to the limits. Actions within the limits are unchanged, whatever the strength of an active
+    /// agent.
+    fn clamp<'t>(&self, action: Var<'t>, strength: Var<'t>) -> Var<'t>;
 }
 
-/// A limit for each number of an action by itself; the first is the push.
+/// A separate limit for each action component; the first is the push.
 pub struct EachLimit {
     limits: Vec<Real>,
     saturate: Arc<Saturate>,
-    hold: Arc<Hold>,
+    clamp: Arc<Clamp>,
 }
 
 impl EachLimit {
-    /// The largest magnitude of each number.
+    /// Creates the limits from the largest magnitude of each component.
     ///
     /// # Panics
-    /// Without numbers.
+    /// If `limits` is empty.
     pub fn new(limits: &[Real]) -> Self {
-        assert!(!limits.is_empty(), "an action has at least one number");
-        let (saturate, hold) = (Saturate::new(limits.to_vec()), Hold::new(limits.to_vec()));
-        Self { limits: limits.to_vec(), saturate: Arc::new(saturate), hold: Arc::new(hold) }
+        assert!(!limits.is_empty(), "an action needs at least one component");
+        let (saturate, clamp) = (Saturate::new(limits.to_vec()), Clamp::new(limits.to_vec()));
+        Self { limits: limits.to_vec(), saturate: Arc::new(saturate), clamp: Arc::new(clamp) }
     }
 }
 
@@ -64,22 +72,22 @@ impl Limit for EachLimit {
         raw.tape().record(&self.saturate, [raw, strength])
     }
 
-    fn hold<'t>(&self, action: Var<'t>, strength: Var<'t>) -> Var<'t> {
-        action.tape().record(&self.hold, [action, strength])
+    fn clamp<'t>(&self, action: Var<'t>, strength: Var<'t>) -> Var<'t> {
+        action.tape().record(&self.clamp, [action, strength])
     }
 }
 
-/// A limit for the length of a velocity in the plane, which is the whole action.
+/// A limit on the length of a velocity in the plane, which is the whole action.
 pub struct LengthLimit {
     limit: Real,
     saturate: Arc<SaturateLength>,
-    hold: Arc<HoldLength>,
+    clamp: Arc<ClampLength>,
 }
 
 impl LengthLimit {
-    /// The greatest length.
+    /// Creates the limit from the largest length.
     pub fn new(limit: f64) -> Self {
-        Self { limit: limit as Real, saturate: Arc::new(SaturateLength::new(limit)), hold: Arc::new(HoldLength::new(limit)) }
+        Self { limit: limit as Real, saturate: Arc::new(SaturateLength::new(limit)), clamp: Arc::new(ClampLength::new(limit)) }
     }
 }
 
@@ -96,7 +104,7 @@ impl Limit for LengthLimit {
         raw.tape().record(&self.saturate, [raw, strength])
     }
 
-    fn hold<'t>(&self, action: Var<'t>, strength: Var<'t>) -> Var<'t> {
-        action.tape().record(&self.hold, [action, strength])
+    fn clamp<'t>(&self, action: Var<'t>, strength: Var<'t>) -> Var<'t> {
+        action.tape().record(&self.clamp, [action, strength])
     }
 }

@@ -1,25 +1,27 @@
-//! Actuator limits.
+//! Smooth actuator limits.
 
 use crate::Real;
 use cinoc_tape::kernel::math::tanh;
-use cinoc_tape::kernel::{crew, vectorise};
+use cinoc_tape::kernel::{parallel, vectorise};
 use cinoc_tape::{Cotangents, Inputs, Op, Shape, Var};
 
-/// `limit · tanh(raw)`, one limit per component. Inputs: raw actions `[batch, agents, k]`, strength `[batch, agents]`.
+/// Saturation `limit · tanh(raw)`, one limit per component. Inputs: raw actions `[batch, agents, k]`, strength
+/// `[batch, agents]`.
 ///
-/// The strength multiplies the push, the first component: 1 for a healthy agent; 0 for a dead one, which does not move either.
+/// The strength multiplies the push, the first component: 1 in normal operation; 0 for a failed agent, which does not
+/// move either.
 pub struct Saturate {
     limits: Vec<Real>,
 }
 
 impl Saturate {
-    /// The largest magnitude of each component.
+    /// Creates the operation from the largest magnitude of each component.
     pub fn new(limits: Vec<Real>) -> Self {
         Self { limits }
     }
 }
 
-/// What the strength of an agent does to component `c` of its action.
+/// Factor of an agent's strength on component `c` of its action.
 #[inline(always)]
 fn factor(strength: Real, c: usize) -> Real {
     match c {
@@ -42,7 +44,7 @@ impl Op for Saturate {
 
     fn forward(&self, x: &Inputs, y: &mut [Real], _: &mut [Real], _: &mut [Real]) {
         let k = self.limits.len();
-        crew::rows(y, k, 8 * k, |first, y| {
+        parallel::rows(y, k, 8 * k, |first, y| {
             vectorise(
                 #[inline(always)]
                 || {
@@ -70,7 +72,7 @@ impl Op for Saturate {
                 }
             }
         }
-        // Only the push depends on the strength of a living agent.
+        // Only the push depends on the strength of an active agent.
         if let Some(strength_bar) = bars.get(1) {
             for (m, strength_bar) in strength_bar.iter_mut().enumerate() {
                 *strength_bar += self.limits[0] * tanh(x[0][m * k]) * y_bar[m * k];
@@ -78,7 +80,7 @@ impl Op for Saturate {
         }
     }
 
-    fn plain<'t>(&self, x: &[Var<'t>]) -> Option<Var<'t>> {
+    fn decompose<'t>(&self, x: &[Var<'t>]) -> Option<Var<'t>> {
         let (shape, k) = (x[0].shape(), self.limits.len());
         let push = x[1].reshape(shape.with_last(1));
         let factors = (1..k).fold(push, |factors, _| factors.join(push.step()));

@@ -1,26 +1,26 @@
-//! Limits of a velocity.
+//! Smooth limits of a velocity.
 
 use crate::Real;
 use cinoc_tape::kernel::math::tanh;
 use cinoc_tape::{Cotangents, Inputs, Op, Shape, Var};
 
-/// `limit·tanh(raw)` of each of two components, then shortened to the length `limit` where it is longer, its direction kept; all times the
+/// Saturation `limit·tanh(raw)` of two components, then of the length to `limit` with the direction kept, times the
 /// agent's strength. Inputs: raw actions `[batch, agents, 2]`, strength `[batch, agents]`.
 pub struct SaturateLength {
     limit: Real,
 }
 
 impl SaturateLength {
-    /// The greatest length.
+    /// Creates the operation from the largest length.
     pub fn new(limit: f64) -> Self {
         Self { limit: limit as Real }
     }
 
-    /// What tanh gives, in units of the limit, and its factor: one, or what shortens it to length one.
+    /// Returns tanh of both components, in units of the limit, and the factor that reduces its length to at most one.
     fn unit(raw: &[Real]) -> ([Real; 2], Real) {
         let v = [tanh(raw[0]), tanh(raw[1])];
         let square = v[0] * v[0] + v[1] * v[1];
-        // A comparison that keeps NaN, so that an episode that diverged is seen to.
+        // This comparison keeps NaN, so that a diverged episode is detected.
         (v, if square <= 1.0 { 1.0 } else { 1.0 / square.sqrt() })
     }
 }
@@ -54,7 +54,7 @@ impl Op for SaturateLength {
         for (m, (raw_bar, y_bar)) in raw_bar.chunks_exact_mut(2).zip(y_bar.chunks_exact(2)).enumerate() {
             let (v, factor) = Self::unit(&x[0][2 * m..][..2]);
             let full = x[1][m] * self.limit * factor;
-            // Of a shortened velocity only the direction is left: what points along it is taken out.
+            // A shortened velocity depends on the direction only: the component along it is removed.
             let along = if factor < 1.0 { factor * factor * (v[0] * y_bar[0] + v[1] * y_bar[1]) } else { 0.0 };
             for c in 0..2 {
                 raw_bar[c] += full * (y_bar[c] - along * v[c]) * (1.0 - v[c] * v[c]);
@@ -62,9 +62,9 @@ impl Op for SaturateLength {
         }
     }
 
-    fn plain<'t>(&self, x: &[Var<'t>]) -> Option<Var<'t>> {
+    fn decompose<'t>(&self, x: &[Var<'t>]) -> Option<Var<'t>> {
         let v = x[0].tanh();
-        // The length, or one where it is less.
+        // Squared length, at least one.
         let longer = (v.square().sum_keeping(2) - 1.0).relu() + 1.0;
         let full = x[1] * self.limit / longer.sqrt();
         Some(v * full.repeat(2).reshape(v.shape()))

@@ -1,4 +1,4 @@
-//! Distances that are too dear to train with, for reports.
+//! Distances too expensive for training, for reports only.
 
 mod wasserstein;
 

@@ -1,14 +1,14 @@
-//! Places spread evenly over a domain.
+//! Positions spread evenly over a domain.
 
 use crate::Real;
 
-/// The centre of cell `i` of `count` equal ones.
+/// Centre of cell `i` of `count` equal cells.
 fn centre(i: usize, count: usize, length: Real) -> Real {
     ((i as f64 + 0.5) * length as f64 / count as f64) as Real
 }
 
-/// The centres of equal cells, one per agent, `[agents, d]`. In the plane, in about as many columns as there are agents in each: a lattice if
-/// their number is a square.
+/// Returns the centres of equal cells, one per agent, `[agents, d]`. In the plane the number of columns is about that
+/// of agents per column: a lattice if the number of agents is a square.
 pub fn cell_centres(lengths: &[Real], agents: usize) -> Vec<Real> {
     let &[width, height] = lengths else {
         return (0..agents).map(|i| centre(i, agents, lengths[0])).collect();
@@ -19,23 +19,25 @@ pub fn cell_centres(lengths: &[Real], agents: usize) -> Vec<Real> {
     (0..columns).flat_map(column).collect()
 }
 
-/// The first points, row by row, of the smallest square lattice that holds all agents, `[agents, 2]`.
+/// Returns the first points, row by row, of the smallest square lattice that holds all agents, `[agents, 2]`.
 /// `at(axis, i, steps)` is the coordinate of point `i` along an axis, from 0 to `steps`.
 pub fn square_lattice(agents: usize, at: impl Fn(usize, usize, usize) -> f64) -> Vec<Real> {
-    let side = (1..).find(|side| side * side >= agents).expect("a square above any number");
+    let side = (1..).find(|side| side * side >= agents).expect("some square is large enough");
     (0..agents).flat_map(|m| [at(0, m / side, side - 1), at(1, m % side, side - 1)].map(|x| x as Real)).collect()
 }
 
-/// The most even lattice of a torus with so many points, `[agents, 2]`: nearly one of equal triangles, for any number of agents.
+/// Returns the most even lattice of a torus with `agents` points, `[agents, 2]`: nearly triangular, for any number of
+/// agents.
 ///
-/// What agents on a lattice see of a wave they could as well see of another one, whose wave number differs by a vector of the dual lattice. Two
-/// such waves together may be zero at every agent; the longest of those that nobody feels has half the length of the shortest dual vector as its
-/// wave number. This lattice is the one, of all, for which that is largest.
+/// Agents on a lattice cannot distinguish waves whose wave numbers differ by a vector of the dual lattice (aliasing). A
+/// combination of two such waves may vanish at every agent; the wave number of the longest such combination is half the
+/// length of the shortest dual vector. Of all lattices this one maximises that length.
 pub fn most_even(lengths: &[Real], agents: usize) -> Vec<Real> {
     let &[width, height] = lengths else { return cell_centres(lengths, agents) };
     let (width, height) = (width as f64, height as f64);
-    // Every lattice of a torus is so many rows of equally many points, each shifted against the one below by a multiple of width/agents.
-    // Its dual vectors are the integer combinations of (in a row, shift) and (0, rows), in waves per length.
+    // Every lattice of a torus consists of equal rows, each shifted against the one below by a multiple of
+    // width/agents. Its dual vectors are the integer combinations of (in a row, shift) and (0, rows), in waves per
+    // length.
     let shortest = |in_row: usize, shift: usize| {
         shortest([in_row as f64 / width, shift as f64 / height], [0.0, (agents / in_row) as f64 / height])
     };
@@ -43,18 +45,18 @@ pub fn most_even(lengths: &[Real], agents: usize) -> Vec<Real> {
     let all = all.flat_map(|in_row| (0..agents / in_row).map(move |shift| (in_row, shift)));
     let best = all.fold(((1, 0), 0.0), |(best, most), (in_row, shift)| {
         let length = shortest(in_row, shift);
-        // Among equals the first: rounding must not choose.
+        // The first of equals, so that rounding does not decide.
         if length > most * (1.0 + 1e-9) { ((in_row, shift), length) } else { (best, most) }
     });
     let ((in_row, shift), rows) = (best.0, agents / best.0.0);
-    let place = |row: usize, i: usize| {
+    let point = |row: usize, i: usize| {
         let x = (i as f64 + 0.5) / in_row as f64 - (shift * row % rows) as f64 / (in_row * rows) as f64;
         [(x.rem_euclid(1.0) * width) as Real, centre(row, rows, height as Real)]
     };
-    (0..rows).flat_map(|row| (0..in_row).flat_map(move |i| place(row, i))).collect()
+    (0..rows).flat_map(|row| (0..in_row).flat_map(move |i| point(row, i))).collect()
 }
 
-/// Length of the shortest vector of a lattice with this basis, by Gauss's reduction.
+/// Length of the shortest vector of a lattice with this basis, by Gauss reduction.
 fn shortest(mut a: [f64; 2], mut b: [f64; 2]) -> f64 {
     let dot = |a: [f64; 2], b: [f64; 2]| a[0] * b[0] + a[1] * b[1];
     loop {
@@ -63,7 +65,7 @@ fn shortest(mut a: [f64; 2], mut b: [f64; 2]) -> f64 {
         }
         let times = (dot(a, b) / dot(a, a)).round();
         let less = [b[0] - times * a[0], b[1] - times * a[1]];
-        // Vectors of the same length would change places for ever.
+        // Stops at vectors of equal length, which would be swapped forever.
         if dot(less, less) > dot(b, b) * (1.0 - 1e-9) {
             return dot(a, a).sqrt();
         }
@@ -75,15 +77,15 @@ fn shortest(mut a: [f64; 2], mut b: [f64; 2]) -> f64 {
 mod tests {
     use super::*;
 
-    /// Of two agents and more no two are closer than nine tenths of what a lattice of equal triangles has, nor further than that allows.
+    /// The nearest-neighbour distance is within ten percent of that of a triangular lattice.
     #[test]
-    fn the_most_even_lattice_is_nearly_one_of_equal_triangles() {
+    fn the_most_even_lattice_is_nearly_triangular() {
         for agents in [16, 49, 81, 97, 100, 121, 144, 196, 400] {
             let xi = most_even(&[32.0, 32.0], agents);
             assert_eq!(xi.len(), 2 * agents);
             let around = |d: Real| (d - 32.0 * (d / 32.0).round()) as f64;
             let gap = |i: usize| around(xi[2 * i] - xi[0]).hypot(around(xi[2 * i + 1] - xi[1]));
-            // On a lattice every point has the same neighbours.
+            // All points of a lattice have the same neighbours.
             let nearest = (1..agents).map(gap).fold(f64::INFINITY, f64::min);
             let ideal = (2.0 / 3f64.sqrt() * 1024.0 / agents as f64).sqrt();
             assert!(nearest > 0.9 * ideal && nearest < 1.001 * ideal, "{agents} agents: {nearest}, ideally {ideal}");

@@ -1,28 +1,34 @@
-//! Where agents start.
+//! Initial positions of agents.
 
 mod lattice;
 mod random;
 
-pub use random::{Places, WITHIN, cluster, scatter};
+pub use random::{Placement, WITHIN, cluster, scatter};
 
 use crate::Real;
 use crate::geometry::Rectangle;
 use lattice::{cell_centres, most_even, square_lattice};
 
-/// Where agents start.
+/// Initial positions of agents.
+///
+/// ```
+/// use cinoc::swarm::{CellCentres, Place};
+///
+/// assert_eq!(CellCentres::new(&[2.0]).start(2), [0.5, 1.5]);
+/// ```
 pub trait Place: Send + Sync {
-    /// Positions of so many agents, `[agents, dimensions]`.
+    /// Returns the positions of `agents` agents, `[agents, dimensions]`.
     fn start(&self, agents: usize) -> Vec<Real>;
 }
 
-/// In the centres of equal cells, one each.
+/// Placement in the centres of equal cells, one agent each.
 #[derive(Clone, Debug)]
 pub struct CellCentres {
     lengths: Vec<Real>,
 }
 
 impl CellCentres {
-    /// In a domain with axes of these lengths.
+    /// Creates the placement in a domain with axes of these lengths.
     ///
     /// # Panics
     /// In more than two dimensions.
@@ -37,14 +43,14 @@ impl Place for CellCentres {
     }
 }
 
-/// On the most even lattice of a torus; on a ring in the centres of equal cells.
+/// Placement on the most even lattice of a torus, or in the centres of equal cells of a ring.
 #[derive(Clone, Debug)]
 pub struct EvenLattice {
     lengths: Vec<Real>,
 }
 
 impl EvenLattice {
-    /// On a ring or a torus with axes of these lengths.
+    /// Creates the placement on a ring or a torus with axes of these lengths.
     ///
     /// # Panics
     /// In more than two dimensions.
@@ -59,18 +65,18 @@ impl Place for EvenLattice {
     }
 }
 
-/// How far from the walls agents start, as a part of the length of each axis.
+/// Initial distances from the walls, as fractions of the length of each axis.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Margins {
-    /// The number of agents that `trained` is for.
+    /// Number of agents that `trained` applies to.
     pub agents: usize,
-    /// The margin of that many.
+    /// Margin for that number of agents.
     pub trained: f64,
-    /// The margin of any other number.
+    /// Margin for any other number of agents.
     pub other: f64,
 }
 
-/// Evenly between margins: on a line from one to the other, in the plane on a square lattice.
+/// Even placement between margins: on a line from one to the other, in the plane on a square lattice.
 #[derive(Clone, Debug)]
 pub struct BetweenMargins {
     lengths: Vec<Real>,
@@ -78,7 +84,7 @@ pub struct BetweenMargins {
 }
 
 impl BetweenMargins {
-    /// In a domain with axes of these lengths.
+    /// Creates the placement in a domain with axes of these lengths.
     ///
     /// # Panics
     /// In more than two dimensions.
@@ -102,7 +108,7 @@ impl Place for BetweenMargins {
     }
 }
 
-/// On a square lattice inside a rectangle.
+/// Placement on a square lattice inside a rectangle.
 #[derive(Clone, Debug)]
 pub struct Inside(pub Rectangle);
 
@@ -115,7 +121,7 @@ impl Place for Inside {
 
 fn line_or_plane(lengths: &[Real]) -> Vec<Real> {
     let d = lengths.len();
-    assert!((1..=2).contains(&d), "agents start on a line or in the plane; a lattice in {d} dimensions is yet to be written");
+    assert!((1..=2).contains(&d), "agents start on a line or in the plane; lattices in {d} dimensions are not supported");
     lengths.to_vec()
 }
 
@@ -124,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn margins_are_parts_of_the_domain() {
+    fn margins_are_fractions_of_the_domain() {
         let margins = Margins { agents: 3, trained: 0.2, other: 0.1 };
         let [one, two] = [1.0, 2.0].map(|length| BetweenMargins::new(&[length], margins));
         for agents in [1, 2, 3, 20] {

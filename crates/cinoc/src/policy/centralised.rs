@@ -1,24 +1,27 @@
-//! One network that sees everything and drives all agents: what differentiable predictive control (DPC) does without a shared policy.
+//! A centralised baseline, as in differentiable predictive control (DPC): one network observes the whole state and
+//! drives all agents.
 
-use super::{Context, Decision, Declared, Plant, Policy, PolicyDefinition};
+use super::{Context, Decision, Plant, Policy, PolicyDefinition, PolicyInputs};
 use crate::sense::Observation;
-use crate::{Error, Real, memory, settings};
+use crate::{Error, Real, budget, settings};
 use cinoc_tape::op::Activation;
 use cinoc_tape::{Leaves, Shape};
 
 settings! {
-    /// A baseline: one network from the whole field, its target and all positions to the actions of all agents. It knows one number of agents.
+    /// A baseline: one network from the whole field, its target and all positions to the actions of all agents, whose
+    /// number is fixed.
     pub struct Centralised {
-        /// Widths of its hidden layers.
+        /// Widths of the hidden layers.
         hidden: Vec<usize> = (1..=8, 1..=65_536),
     }
 }
 
 impl PolicyDefinition for Centralised {
     const NAME: &'static str = "centralised";
-    const ABOUT: &'static str = "A baseline (DPC): one network sees everything and drives all agents; their number is fixed.";
+    const ABOUT: &'static str =
+        "A baseline (DPC): one network observes the whole state and drives all agents; their number is fixed.";
 
-    /// The paper's.
+    /// The paper's settings.
     fn preset() -> Self {
         Self { hidden: vec![256, 256] }
     }
@@ -28,12 +31,12 @@ impl PolicyDefinition for Centralised {
         widths.extend(&self.hidden);
         widths.push(plant.agents * plant.action_width);
         let weights: f64 = widths.windows(2).map(|pair| pair[0] as f64 * pair[1] as f64).sum();
-        memory::afford("this network", 10.0 * size_of::<Real>() as f64 * weights)?;
+        budget::check("this network", 10.0 * size_of::<Real>() as f64 * weights)?;
         Ok(Box::new(Network { widths, agents: plant.agents }))
     }
 }
 
-/// `relu` layers, the last of them normalised to `h/(‖h‖+1)`, and a linear output.
+/// ReLU layers, the last one normalised to `h/(‖h‖+1)`, and a linear output.
 struct Network {
     widths: Vec<usize>,
     agents: usize,
@@ -48,8 +51,8 @@ impl Policy for Network {
         both.flatten().collect()
     }
 
-    fn declared(&self) -> Declared {
-        Declared { everything: true, ..Declared::default() }
+    fn declared(&self) -> PolicyInputs {
+        PolicyInputs { everything: true, ..PolicyInputs::default() }
     }
 
     fn fixed_agents(&self) -> Option<usize> {

@@ -1,14 +1,14 @@
-//! The neural operator: a branch on what an agent sees, a trunk on where it is, fused into a head.
+//! The paper's neural operator: a branch on the observation, a trunk on the position, and a head on both.
 
 use super::{Context, Decision, Plant, Policy, PolicyDefinition};
 use crate::random::Rng;
 use crate::sense::{Features, Observation, Patch};
-use crate::{Error, Real, memory, settings, words};
+use crate::{Error, Real, budget, settings, words};
 use cinoc_tape::op::{Activation, ConvBranch};
 use cinoc_tape::{Leaves, Params, Shape, Var};
 
 words! {
-    /// How branch and trunk meet.
+    /// Combination of branch and trunk.
     pub enum Fusion {
         /// side by side
         Concat = "concat",
@@ -18,29 +18,30 @@ words! {
 }
 
 settings! {
-    /// A DeepONet: a branch on what an agent sees, a trunk on where it is, a head on both.
+    /// A DeepONet: a branch on the observation, a trunk on the position, a head on both.
     pub struct DeepONet {
-        /// Widths of the branch; after convolutions, the one width it ends in. Multiplied with the trunk it ends in the trunk's width instead.
+        /// Widths of the branch; after convolutions, its output width. With fusion = "product" it ends in the trunk's
+        /// width.
         branch: Vec<usize> = (1..=8, 1..=65_536),
-        /// Channels of the two convolutions that a branch on images starts with, like [16, 32]; none if empty.
+        /// Channels of the two convolutions at the start of a branch on images, like [16, 32]; empty: none.
         convolutions: Vec<usize> = (0..=2, 1..=4096),
-        /// Pixels from one window of a convolution to the next.
+        /// Stride of the convolutions, in pixels.
         stride: usize = 1..=16,
         /// Widths of the trunk.
         trunk: Vec<usize> = (1..=8, 1..=65_536),
         /// Width of the head.
         head: usize = 1..=65_536,
-        /// How branch and trunk meet.
+        /// Combination of branch and trunk.
         fusion: Fusion = (),
-        /// The opposite error gets the opposite answer, and none gets none: no biases but in the trunk. Needs fusion = "product" and no convolutions.
+        /// Odd symmetry: opposite errors give opposite actions. Needs fusion = "product" and no convolutions.
         odd: bool = (),
-        /// Factor on the first weights of the output layer: small, agents begin by standing still.
+        /// Factor on the initial weights of the output layer; a small one makes initial actions small.
         output_scale: f64 = 0.0..=1e3,
     }
 }
 
 impl Default for DeepONet {
-    /// The paper's on an interval.
+    /// The paper's settings on an interval.
     fn default() -> Self {
         Self {
             branch: vec![64, 64],
@@ -68,24 +69,25 @@ impl PolicyDefinition for DeepONet {
     }
 }
 
-/// One layer, in the order of the parameters.
+/// A layer; layers are in the order of the parameters.
 struct Layer {
     name: String,
     inputs: usize,
     outputs: usize,
-    /// How often it is applied to what is seen: once, or once per pixel.
+    /// Applications per observation: one, or one per pixel.
     times: usize,
     activation: Activation,
 }
 
-/// A branch of `tanh(soft(W·))` layers, or of two `relu` convolutions and `tanh(W·soft(·))`; a `tanh` trunk, a `tanh` head and a linear output.
+/// A branch of `tanh(soft(W·))` layers, or of two ReLU convolutions and `tanh(W·soft(·))`; a `tanh` trunk, a `tanh`
+/// head and a linear output.
 struct Network {
     layers: Vec<Layer>,
-    /// The branch as one operation, where it starts with convolutions.
+    /// The branch as one operation, if it starts with convolutions.
     image: Option<ConvBranch>,
-    /// Whether the branch looks once for all agents of an instance.
+    /// True if all agents of an instance share one evaluation of the branch.
     shared: bool,
-    /// Number of layers.
+    /// Number of layers of branch and trunk.
     branch: usize,
     trunk: usize,
     fusion: Fusion,
@@ -116,8 +118,9 @@ impl Network {
         layers.push(layer("head", fused, config.head, Activation::Tanh));
         layers.push(layer("out", config.head, action_width, Activation::Linear));
         let weights: f64 = layers.iter().map(|layer| layer.inputs as f64 * layer.outputs as f64).sum();
-        // Parameters and their transposes, the gradient of each shard, the optimiser's two means, the average, the best.
-        memory::afford("this network", 10.0 * size_of::<Real>() as f64 * weights)?;
+        // Parameters and their transposes, the gradient of each shard, two moments of the optimiser, the average, the
+        // best.
+        budget::check("this network", 10.0 * size_of::<Real>() as f64 * weights)?;
         Ok(Self {
             layers,
             image,
@@ -135,7 +138,7 @@ fn layer(name: &str, inputs: usize, outputs: usize, activation: Activation) -> L
     Layer { name: name.to_owned(), inputs, outputs, times: 1, activation }
 }
 
-/// Layers on top of one another.
+/// Returns the layers of a multilayer perceptron.
 fn stack(name: &str, inputs: usize, widths: &[usize], activation: Activation) -> Vec<Layer> {
     let inputs = std::iter::once(&inputs).chain(widths);
     inputs
@@ -145,7 +148,7 @@ fn stack(name: &str, inputs: usize, widths: &[usize], activation: Activation) ->
         .collect()
 }
 
-/// The branch on images, if the settings ask for one.
+/// Returns the branch on images, if the settings include convolutions.
 fn image_branch(config: &DeepONet, patch: Patch) -> Result<Option<ConvBranch>, Error> {
     let asked = &config.convolutions;
     if asked.is_empty() {
@@ -169,7 +172,7 @@ fn image_branch(config: &DeepONet, patch: Patch) -> Result<Option<ConvBranch>, E
     Ok(Some(ConvBranch { height, width, channels, stride: config.stride, keep: true }))
 }
 
-/// The layers of the branch on images.
+/// Returns the layers of the branch on images.
 fn convolutions(config: &DeepONet, image: ConvBranch, end: usize) -> Vec<Layer> {
     let (mut inputs, mut height, mut width) = (image.channels, image.height, image.width);
     let mut layers = Vec::new();

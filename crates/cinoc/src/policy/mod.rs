@@ -1,14 +1,17 @@
-//! Policies: from what an agent sees to what it does. One policy serves any number of agents.
+//! Policies, which map observations to actions. One policy serves any number of agents.
 
 mod centralised;
 mod deeponet;
 mod recurrent;
 mod uncontrolled;
 
+#[doc(hidden)]
 pub use centralised::Centralised;
+#[doc(hidden)]
 pub use deeponet::{DeepONet, Fusion};
 pub use recurrent::Recurrent;
-pub use uncontrolled::{Idle, Uncontrolled};
+#[doc(hidden)]
+pub use uncontrolled::{Uncontrolled, ZeroControl};
 
 use crate::random::Rng;
 use crate::sense::{Features, Observation};
@@ -16,74 +19,93 @@ use crate::settings::Settings;
 use crate::{Error, Real};
 use cinoc_tape::{Leaves, Params, Shape, Var};
 
-/// What a policy needs besides what is seen: whatever differs from tick to tick is declared here.
+/// Inputs of a policy besides observations. Everything that changes from tick to tick is declared here.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Declared {
-    /// Numbers that each agent remembers from tick to tick; zero at the start, and for the dead.
+pub struct PolicyInputs {
+    /// Size of each agent's memory, which is zero at the start and for failed agents.
     pub memory: usize,
-    /// Standard normal numbers that each agent is given in every tick.
+    /// Standard normal numbers per agent and tick.
     pub noise: usize,
-    /// Whether it is told which share of the episode is over.
+    /// True if it uses the elapsed fraction of the episode.
     pub clock: bool,
-    /// Whether it sees everything. A policy of agents that see what is near them does not.
+    /// True if it uses the whole state; local policies do not.
     pub everything: bool,
 }
 
-/// What a policy declared, in one tick.
+/// The declared inputs of a policy in one tick.
 #[derive(Clone, Copy)]
 pub struct Context<'t> {
-    /// What each agent remembers, `[batch, agents, memory]`.
+    /// Memory, `[batch, agents, memory]`.
     pub memory: Option<Var<'t>>,
-    /// New random numbers, `[batch, agents, noise]`.
+    /// Standard normal numbers, `[batch, agents, noise]`.
     pub noise: Option<Var<'t>>,
-    /// The share of the episode that is over, `[batch, 1]`.
+    /// Elapsed fraction of the episode, `[batch, 1]`.
     pub clock: Option<Var<'t>>,
-    /// Everything there is to see.
+    /// The whole state.
     pub everything: Option<Everything<'t>>,
-    /// Ticks until the next decision.
-    pub hold: usize,
+    /// Number of ticks until the next decision.
+    pub action_repeat: usize,
 }
 
-/// The whole state, for policies that declare to need it.
+/// The whole state, for policies that declare it.
 #[derive(Clone, Copy)]
+#[doc(hidden)]
 pub struct Everything<'t> {
-    /// The field, `[batch, nodes…]`.
+    /// Field, `[batch, nodes…]`.
     pub z: Var<'t>,
-    /// The field to be reached, `[batch, nodes…]`.
+    /// Target field, `[batch, nodes…]`.
     pub target: Var<'t>,
-    /// The positions of all agents, `[batch, agents, d]`.
+    /// Positions of all agents, `[batch, agents, d]`.
     pub xi: Var<'t>,
 }
 
 impl Default for Context<'_> {
-    /// Nothing declared, and a decision in every tick.
+    /// No declared inputs, and a decision in every tick.
     fn default() -> Self {
-        Self { memory: None, noise: None, clock: None, everything: None, hold: 1 }
+        Self { memory: None, noise: None, clock: None, everything: None, action_repeat: 1 }
     }
 }
 
-/// What a policy decides in one tick.
+/// The decision of a policy in one tick.
 #[derive(Clone, Copy)]
 pub struct Decision<'t> {
-    /// Raw actions `[batch, agents, k]`, before the actuators' limits.
+    /// Raw actions, `[batch, agents, k]`, before the limits of the actuators.
     pub raw: Var<'t>,
-    /// What each agent remembers, where it declared to.
+    /// New memory, if declared.
     pub memory: Option<Var<'t>>,
 }
 
 impl<'t> From<Var<'t>> for Decision<'t> {
-    /// Raw actions of agents that remember nothing.
+    /// Creates a decision without memory.
     fn from(raw: Var<'t>) -> Self {
         Self { raw, memory: None }
     }
 }
 
-/// A decision rule.
+/// A policy: maps observations to raw actions.
+///
+/// ```
+/// use cinoc::prelude::*;
+///
+/// /// One gain per observed number and action.
+/// struct Proportional([usize; 2]);
+///
+/// impl Policy for Proportional {
+///     fn shapes(&self) -> Vec<(String, Shape)> {
+///         vec![("gain".into(), self.0.into())]
+///     }
+///
+///     fn act<'t>(&self, theta: &Leaves<'t>, seen: &Observation<'t>, _: &Context<'t>) -> Decision<'t> {
+///         seen.each_agent(seen.patch().matmul(theta.get(0))).into()
+///     }
+/// }
+/// ```
 pub trait Policy: Send + Sync {
-    /// Name and shape of each piece of its parameters, in order, without making them.
+    /// Returns name and shape of each parameter, in order.
     fn shapes(&self) -> Vec<(String, Shape)>;
 
-    /// Fresh parameters. Unless told otherwise matrices are LeCun-normal, of variance 1/fan-in, and everything else is zero.
+    /// Samples initial parameters. By default matrices are LeCun-normal (variance 1/fan-in) and everything else is
+    /// zero.
     fn init(&self, rng: &mut Rng) -> Params {
         let mut params = Params::default();
         for (name, shape) in self.shapes() {
@@ -96,70 +118,74 @@ pub trait Policy: Send + Sync {
         params
     }
 
-    /// What it needs besides what is seen.
-    fn declared(&self) -> Declared {
-        Declared::default()
+    /// Returns the inputs that it needs besides observations.
+    fn declared(&self) -> PolicyInputs {
+        PolicyInputs::default()
     }
 
     /// Decides for all agents of all instances.
     ///
     /// # Contract
-    /// This is called once, and what it records is replayed for the other ticks of an episode with other values of `seen` and `context`. So
-    /// everything that differs from tick to tick must come from these two, and what is needed must be [`declared`](Self::declared): a number
-    /// drawn here, a counter or a clock of one's own would be frozen at its first value. Which operations are recorded must not depend on
-    /// values either; a policy that reads values while it records is recorded anew for every tick, which is right but slow.
-    /// [`assert_replayable`](crate::env::assert_replayable) catches a policy that breaks this.
+    /// `act` is called once; its recording is replayed for the other ticks of an episode with other values of `seen`
+    /// and `context`. Everything that changes from tick to tick must therefore come from these two, and must be
+    /// [`declared`](Self::declared): a random number drawn here, a counter or a clock would keep its first value. The
+    /// recorded operations must not depend on values either; a policy that reads values while recording is recorded
+    /// again for every tick, which is correct but slow. [`assert_replayable`](crate::env::assert_replayable) detects a
+    /// policy that breaks this contract.
     fn act<'t>(&self, theta: &Leaves<'t>, seen: &Observation<'t>, context: &Context<'t>) -> Decision<'t>;
 
-    /// The only number of agents that it can drive, where it is not any.
+    /// Returns the only number of agents that it can drive; `None` if any.
+    #[doc(hidden)]
     fn fixed_agents(&self) -> Option<usize> {
         None
     }
 
-    /// Numbers that one decision of all agents of an instance goes through, roughly; for estimates of memory.
+    /// Estimates the number of intermediate values of one decision of all agents of an instance; for memory estimates.
+    #[doc(hidden)]
     fn room(&self, _agents: usize) -> usize {
         0
     }
 
-    /// Multiplications and additions of one decision of all agents of an instance, counted twice as usual; for reports.
+    /// Returns the floating-point operations of one decision of all agents of an instance; for reports.
+    #[doc(hidden)]
     fn flops(&self, _agents: usize) -> usize {
         0
     }
 }
 
-/// What a policy drives, as far as its sizes depend on it.
+/// The controlled system, as far as the sizes of a policy depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Plant {
-    /// What each agent is shown.
+    /// Kind and sizes of an observation.
     pub features: Features,
-    /// Numbers that each acts with.
+    /// Numbers per action.
     pub action_width: usize,
-    /// Agents in training. Only a policy that drives no other number has a use for it.
+    /// Number of agents in training, used only by policies with a fixed number.
     pub agents: usize,
-    /// Numbers that tell everything: those of the field, of its target and of all positions.
+    /// Size of the whole state: field, target and all positions.
     pub everything: usize,
 }
 
 impl Plant {
-    /// Agents that are shown `features` and act with `action_width` numbers, each by itself.
+    /// Creates a plant of agents that observe `features` and act with `action_width` numbers.
     pub fn new(features: Features, action_width: usize) -> Self {
         Self { features, action_width, agents: 0, everything: 0 }
     }
 }
 
-/// A policy as a file: its settings (the section `policy` of a configuration) and its builder.
+/// A kind of policy defined by its settings (the section `policy` of a configuration) and a builder.
 ///
-/// One line makes it known to everything else: [`Registry::policy`](crate::Registry::policy).
+/// [`Registry::policy`](crate::Registry::policy) registers it.
 pub trait PolicyDefinition: Settings {
-    /// Its name in `policy.kind`.
+    /// Name in `policy.kind`.
     const NAME: &'static str;
 
-    /// One line about it.
+    /// One-line description.
     const ABOUT: &'static str;
 
-    /// Settings to start from where a problem proposes none.
+    /// Returns default settings, used where a problem has none.
     fn preset() -> Self;
 
-    /// A policy for a plant.
+    /// Builds the policy for a plant.
     fn build(&self, plant: &Plant) -> Result<Box<dyn Policy>, Error>;
 }

@@ -1,4 +1,4 @@
-//! Nobody does anything.
+//! Zero control.
 
 use super::{Context, Decision, Plant, Policy, PolicyDefinition};
 use crate::random::Rng;
@@ -7,30 +7,30 @@ use crate::{Error, settings};
 use cinoc_tape::{Leaves, Params, Shape};
 
 settings! {
-    /// Zero actions: what every score is compared with.
+    /// Zero actions, the reference of every relative score.
     pub struct Uncontrolled {}
 }
 
 impl PolicyDefinition for Uncontrolled {
     const NAME: &'static str = "uncontrolled";
-    const ABOUT: &'static str = "Nobody does anything: what every score is compared with.";
+    const ABOUT: &'static str = "Zero control, the reference of every relative score.";
 
     fn preset() -> Self {
         Self {}
     }
 
     fn build(&self, plant: &Plant) -> Result<Box<dyn Policy>, Error> {
-        Ok(Box::new(Idle { action_width: plant.action_width }))
+        Ok(Box::new(ZeroControl { action_width: plant.action_width }))
     }
 }
 
-/// Agents that do nothing.
-pub struct Idle {
+/// A policy whose actions are zero.
+pub struct ZeroControl {
     /// Numbers per action.
     pub action_width: usize,
 }
 
-impl Policy for Idle {
+impl Policy for ZeroControl {
     fn shapes(&self) -> Vec<(String, Shape)> {
         Vec::new()
     }

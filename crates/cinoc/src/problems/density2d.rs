@@ -1,4 +1,4 @@
-//! `density2d`: a density on a rectangle, carried to its target by agents that blow.
+//! `density2d`: a density on a rectangle, transported to its target by the wind of mobile agents.
 
 use super::common::{crowd, window_fits};
 use crate::actuate::Flow2d;
@@ -17,23 +17,23 @@ use cinoc_pde::equation::Transport2d;
 use cinoc_pde::{Grid, Real};
 use std::sync::Arc;
 
-/// How much lower than at the other walls the agents' first lattice ends at the upper one.
+/// Additional distance between the initial lattice and the upper wall.
 const HEADROOM: f64 = 0.1;
 
 words! {
-    /// How a density is carried.
+    /// Numerical scheme of the transport.
     pub enum Scheme {
-        /// Each node's mass moves and is shared among the nodes it reaches: mass is exact to round-off.
+        /// The mass of each node is moved and distributed to its new neighbours: mass is exact to round-off.
         Conservative = "conservative",
-        /// Traced back from each node, as published: gains or loses mass.
+        /// Semi-Lagrangian, traced back from each node, as published: gains or loses mass.
         Backward = "backward",
     }
 }
 
 words! {
-    /// What of the field an agent sees.
+    /// Part of the field that an agent observes.
     pub enum See {
-        /// All of it; all agents of an instance share one look.
+        /// The whole field; all agents of an instance share one observation.
         Field = "field",
         /// A window around the agent. As published: also set policy.stride=1 and policy.branch=[32].
         Patch = "patch",
@@ -42,12 +42,12 @@ words! {
 
 settings! {
     /// Transport of a density on a rectangle. One tick is one unit of time.
-    pub struct Physics {
-        /// How a density is carried.
+    pub struct Density2dPhysics {
+        /// Numerical scheme of the transport.
         scheme: Scheme = (),
-        /// Nodes along x, walls included.
+        /// Nodes along x, including the walls.
         nodes_x: usize = 4..=8192,
-        /// Nodes along y, walls included.
+        /// Nodes along y, including the walls.
         nodes_y: usize = 4..=8192,
         /// Length along x.
         length_x: f64 = 1e-3..=1e3,
@@ -55,13 +55,13 @@ settings! {
         length_y: f64 = 1e-3..=1e3,
         /// Upward drift per tick.
         drift: f64 = -1e3..=1e3,
-        /// Wind per velocity of an agent.
+        /// Wind per unit of an agent's velocity.
         gain: f64 = 0.0..=1e6,
-        /// Diffusion per tick, in cells squared; above 0.25 a step is not stable.
+        /// Diffusion per tick, in squared cells; unstable above 0.25.
         diffusion: f64 = 0.0..=0.25,
-        /// How far an agent moves per tick and velocity.
+        /// Displacement of an agent per tick and unit of velocity.
         motion: f64 = 0.0..=1e6,
-        /// Agents stay this far from the walls.
+        /// Distance that agents keep from the walls.
         margin: f64 = 0.0..=1e3,
         /// Decisions per episode.
         ticks: usize = 2..=1_000_000,
@@ -69,46 +69,47 @@ settings! {
 }
 
 settings! {
-    /// Agents that blow in the direction they move in.
+    /// Agents that produce wind in their direction of motion.
     pub struct Blowers {
-        /// How many there are in training.
+        /// Number of agents in training.
         agents: usize = 1..=10_000_000,
-        /// Width of an agent's wind, a Gaussian bump.
+        /// Width of an agent's wind, a Gaussian.
         sigma: f64 = 1e-6..=1e6,
-        /// Largest velocity, in each component and in length.
+        /// Largest velocity, in each component and in magnitude.
         v_limit: f64 = 1e-9..=1e9,
-        /// Agents start on a square lattice this far from the walls (a little lower at the upper one).
+        /// Distance of the initial lattice of agents from the walls (a little more at the upper one).
         start_margin: f64 = 0.0..=1e3,
-        /// How crowded a place may be (an agent by itself counts 1, others nearby up to 1 each) before agents there blow less; 0: they never do. Needs the places of living neighbours.
+        /// Local density (1 for a single agent, up to 1 more per neighbour) above which agents act less; 0: off. Needs
+        /// positions of active neighbours.
         crowd: f64 = 0.0..=1e6,
-        /// How far others count in that, in widths of the wind: up to √6 of them.
+        /// Range of crowding, in widths of the wind: neighbours within √6 times it count.
         crowd_width: f64 = 1e-3..=1e3,
-        /// Standard deviation of noise on every value of the field that agents see, in every tick.
+        /// Standard deviation of sensor noise on every observed value, in every tick.
         #[absent = 0.0]
         sensor_noise: f64 = 0.0..=1e6,
-        /// Standard deviation of noise on each component of every velocity, in every tick: agents blow with it.
+        /// Standard deviation of actuator noise on each component of the velocity, in every tick; it acts on the wind.
         #[absent = 0.0]
         actuator_noise: f64 = 0.0..=1e6,
-        /// Ticks from a decision of an agent to what it does.
+        /// Actuation delay, in ticks.
         #[absent = 0]
         delay: usize = 0..=50,
     }
 }
 
 settings! {
-    /// What an agent sees, besides where it is and where the centroids of the density and of the target lie from there.
+    /// Observation of an agent, besides its position and the vectors to the centroids of density and target.
     pub struct Look {
-        /// What of the field an agent sees.
+        /// Part of the field that an agent observes.
         view: See = (),
         /// Samples of a patch along each axis.
         points: usize = 2..=64,
         /// Width of a patch.
         window: f64 = 1e-6..=1e6,
-        /// Factor on the error before the network sees it; the physics does not change.
+        /// Factor on the error before the network; the physics does not change.
         gain: f64 = 1e-6..=1e6,
-        /// Whether the derivative flows through the places of a patch's samples (exact), or not (as published).
+        /// Exact derivative with respect to the positions of a patch's samples; false: omitted, as published.
         through_position: bool = (),
-        /// Unit of length in which an agent is told the gaps to its living neighbours; 0: it is not told.
+        /// Unit of length of the gaps to active neighbours, which an agent then observes; 0: not observed.
         #[absent = 0.0]
         gaps: f64 = 0.0..=1e6,
     }
@@ -118,12 +119,12 @@ settings! {
     /// All settings of the problem.
     pub struct Density2d {
         /// Transport of a density on a rectangle.
-        physics: Physics = (),
-        /// Agents that blow in the direction they move in.
+        physics: Density2dPhysics = (),
+        /// Agents that produce wind in their direction of motion.
         swarm: Blowers = (),
-        /// What an agent sees.
+        /// Observation of an agent.
         observe: Look = (),
-        /// Where blobs lie and how large they are.
+        /// Positions and sizes of blobs.
         data: BlobData = (),
         /// Weights of the cost.
         cost: MomentCost = (),
@@ -132,17 +133,17 @@ settings! {
 
 impl Definition for Density2d {
     const NAME: &'static str = "density2d";
-    const ABOUT: &'static str = "Density on a rectangle: 9 mobile agents blow a cloud to where it should be.";
+    const ABOUT: &'static str = "Density on a rectangle: 9 mobile agents transport it to a target by wind.";
     const EXPLANATION: Explanation = Explanation {
         equation: "ρ_t + ∇·(ρq) = ν∇²ρ on a rectangle without flux through its walls; q is a drift and the wind of all agents.",
-        sees: "the error ρ − ρ* and its slopes on a patch of 8 × 8 points around it (the paper: the whole field, observe.view), its own place, where both centroids lie from there, and with observe.gaps how far it is to living neighbours.",
-        acts: "a velocity |v| ≤ v_limit: it moves the agent and blows with gain·v·exp(−|x−ξ|²/2σ²).",
-        score: "mean over the rectangle of (ρ − ρ*)² after the last tick; distance of centroids and spreads, mass drift and the 2-Wasserstein distance beside it.",
+        sees: "the error ρ − ρ* and its slopes on a patch of 8 × 8 points around it (the paper: the whole field, observe.view), its position, the vectors to both centroids, and with observe.gaps the gaps to active neighbours.",
+        acts: "a velocity |v| ≤ v_limit: it moves the agent and produces the wind gain·v·exp(−|x−ξ|²/2σ²).",
+        score: "mean over the rectangle of (ρ − ρ*)² after the last tick; also the distance of centroids and spreads, the mass drift and the 2-Wasserstein distance.",
     };
 
     fn sweeps() -> Sweeps {
         let published = Published { trained: 16, percent: &[(4, 141.5), (16, 100.0), (25, 67.6), (100, 86.3), (1024, 83.7)] };
-        // No other grids: a density moves by half a cell per tick at most, which is another problem on each.
+        // No other grids: a density moves by at most half a cell per tick, so each grid is another problem.
         Sweeps {
             physics: &[
                 Sweep { key: "physics.drift", symbol: "drift", believed: None, values: &[0.0, 0.0015, 0.003, 0.006] },
@@ -155,7 +156,7 @@ impl Definition for Density2d {
 
     fn preset(preset: Preset) -> (Self, Recipe) {
         let mut settings = Self {
-            physics: Physics {
+            physics: Density2dPhysics {
                 scheme: Scheme::Conservative,
                 nodes_x: 64,
                 nodes_y: 80,
@@ -189,11 +190,11 @@ impl Definition for Density2d {
             let policy = DeepONet { convolutions: vec![16, 32], stride: 2, branch: vec![64], head: 64, ..DeepONet::default() };
             return (settings, Recipe::new(policy, train));
         }
-        // `docs/training.md` says why.
+        // See docs/guide/training.md for the reasons.
         settings.observe = Look { view: See::Patch, points: 8, window: 0.5, gain: 0.1, gaps: 0.25, ..settings.observe };
-        // Two piles can have the moments of a blob.
+        // Two separate piles can have the moments of one blob.
         (settings.cost.track, settings.cost.final_log) = (100.0, 0.5);
-        // Whoever blows less among many can be one of many.
+        // With crowding, the policy works in large swarms.
         settings.swarm.crowd = 1.5;
         train.schedule = Schedule::WarmupCosine;
         (train.rate_start, train.rate, train.rate_end, train.warmup) = (2e-4, 2e-3, 1e-4, 20);
@@ -203,14 +204,15 @@ impl Definition for Density2d {
         (train.deaths, train.blocks) = (0.3, 0.3);
         (train.validate_every, train.validate_instances) = (50, 32);
         (train.validate_agents, train.validate_fail) = (vec![4, 9, 36], 0.3);
-        // A wind of 0.03 carries as far as half a cell per tick allows: answers begin far below the largest velocity, 0.8.
+        // A wind of 0.03 moves the density by half a cell per tick, the limit: initial actions are far below the
+        // largest velocity, 0.8.
         let policy =
             Recurrent { head: 64, memory_ticks: [2.0, 100.0], output_scale: 0.07, output_gain: 0.25, ..Recurrent::default() };
         (settings, Recipe::new(policy, train))
     }
 
     fn check(&self) -> Result<(), Error> {
-        let Physics { length_x, length_y, margin, .. } = self.physics;
+        let Density2dPhysics { length_x, length_y, margin, .. } = self.physics;
         let shortest = length_x.min(length_y);
         window_fits(self.observe.window, shortest)?;
         for (key, value, most) in [
@@ -229,7 +231,7 @@ impl Definition for Density2d {
     }
 
     fn build(&self) -> Problem {
-        let Physics { scheme, nodes_x, nodes_y, length_x, length_y, drift, gain, diffusion, motion, margin, ticks } =
+        let Density2dPhysics { scheme, nodes_x, nodes_y, length_x, length_y, drift, gain, diffusion, motion, margin, ticks } =
             self.physics;
         let lengths = [length_x, length_y];
         let grid = Grid::plane([nodes_x, nodes_y], lengths.map(|length| length as Real), false);
@@ -251,7 +253,7 @@ impl Definition for Density2d {
         let Blowers { sigma, v_limit, crowd: alone, crowd_width, sensor_noise: sensor, actuator_noise: actuator, delay, .. } =
             self.swarm;
         let real = |corner: [f64; 2]| corner.map(|x| x as Real).to_vec();
-        // Agents blow in the direction they move in: the action is the velocity. They add nothing to the field.
+        // The action is the velocity, which is also the wind. Agents add nothing to the field.
         let swarm = Swarm::new(
             2,
             Box::new(Inside(start)),
@@ -259,9 +261,9 @@ impl Definition for Density2d {
             Box::new(LengthLimit::new(v_limit)),
             Box::new(Arc::new(Flow2d::new(&grid, sigma, gain))),
         )
-        .moving(Advance::new(motion as Real, real(home.low), real(home.high)))
-        .crowding(crowd(&grid, sigma, alone, crowd_width))
-        .disturbed(Disturbance { sensor, actuator, delay });
+        .with_motion(Advance::new(motion as Real, real(home.low), real(home.high)))
+        .with_crowding(crowd(&grid, sigma, alone, crowd_width))
+        .with_disturbance(Disturbance { sensor, actuator, delay });
         Problem {
             name: Self::NAME.into(),
             task: Box::new(MomentMatching::new(&grid, &self.data, &self.cost)),

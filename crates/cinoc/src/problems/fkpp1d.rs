@@ -1,6 +1,6 @@
 //! `fkpp1d`: the Fisher–KPP equation on an interval, tracked by mobile agents.
 
-use super::common::{Interval, Mobile, tune_line, window_fits};
+use super::common::{LineDomain, Mobile, tune_line, window_fits};
 use crate::policy::{DeepONet, Recurrent};
 use crate::problem::{Definition, Explanation, Preset, Problem, Published, Sweep, Sweeps};
 use crate::recipe::{Recipe, Train};
@@ -12,8 +12,8 @@ use cinoc_pde::{Grid, Real};
 
 settings! {
     /// The Fisher–KPP equation on an interval.
-    pub struct Physics {
-        /// Nodes of the grid, both walls included.
+    pub struct Fkpp1dPhysics {
+        /// Nodes of the grid, including both walls.
         nodes: usize = 4..=2048,
         /// Length of the interval.
         length: f64 = 1e-3..=1e3,
@@ -21,7 +21,7 @@ settings! {
         nu: f64 = 1e-9..=1e6,
         /// Growth rate ρ.
         rho: f64 = 1e-9..=1e6,
-        /// Time of a tick.
+        /// Duration of a tick.
         dt: f64 = 1e-9..=1e3,
         /// Decisions per episode.
         ticks: usize = 2..=1_000_000,
@@ -32,12 +32,12 @@ settings! {
     /// All settings of the problem.
     pub struct Fkpp1d {
         /// The Fisher–KPP equation on an interval.
-        physics: Physics = (),
+        physics: Fkpp1dPhysics = (),
         /// Agents that push and move.
         swarm: Mobile = (),
-        /// What an agent sees.
+        /// Observation of an agent.
         observe: Window = (),
-        /// How start and target are drawn.
+        /// Distribution of initial fields and targets.
         data: TrackingData = (),
         /// Weights of the cost.
         cost: TrackingCost = (),
@@ -49,7 +49,7 @@ impl Definition for Fkpp1d {
     const ABOUT: &'static str = "Fisher–KPP reaction front: 20 mobile agents shape a growing population.";
     const EXPLANATION: Explanation = Explanation {
         equation: "z_t = ν z_xx + ρ z(1−z) + f on [0, L], z = 0 at both walls, z held to [0, 1]; reaction explicit, diffusion implicit Euler.",
-        sees: "the error z − z* and its slope at 12 points (the paper: 20) of a window around the agent, and where the agent is; with observe.target the target and the force that would hold it there, with observe.gaps how far it is to its living neighbours.",
+        sees: "the error z − z* and its slope at 12 points (the paper: 20) of a window around the agent, and its position; with observe.target the target and the force that would hold it there, with observe.gaps the gaps to active neighbours.",
         acts: "a push u·exp(−(x−ξ)²/2σ²), |u| ≤ u_limit, added to the force f, and a velocity |v| ≤ v_limit.",
         score: "mean over x of (z − z*)² after the last tick.",
     };
@@ -58,7 +58,7 @@ impl Definition for Fkpp1d {
         Sweeps {
             size: 1.0,
             certified: false,
-            // The paper lowers ν and raises ρ; both ways here.
+            // The paper decreases ν and increases ρ; here both are varied in both directions.
             physics: &[
                 Sweep {
                     key: "physics.nu",
@@ -80,20 +80,21 @@ impl Definition for Fkpp1d {
 
     fn preset(preset: Preset) -> (Self, Recipe) {
         let mut settings = Self {
-            physics: Physics { nodes: 100, length: 1.0, nu: 0.005, rho: 3.0, dt: 1e-3, ticks: 300 },
-            swarm: Interval::agents(20, 0.05),
-            observe: Interval::view(),
+            physics: Fkpp1dPhysics { nodes: 100, length: 1.0, nu: 0.005, rho: 3.0, dt: 1e-3, ticks: 300 },
+            swarm: LineDomain::agents(20, 0.05),
+            observe: LineDomain::view(),
             data: TrackingData { start_length: 0.2, target_length: 0.4, nearer: 0.0 },
             cost: TrackingCost { radius: 0.02, ..TrackingCost::default() },
         };
         if preset == Preset::Paper {
             return (settings, Recipe::new(DeepONet::default(), Train::default()));
         }
-        // `docs/training.md` says why.
+        // See docs/guide/training.md for the reasons.
         let mut train = Train::default();
         tune_line(&mut settings.swarm, &mut settings.observe, &mut settings.cost, &mut train);
         settings.observe.gaps = 0.1;
-        // Little diffusion damps what agents stir up: many must not push more than twenty, and learning begins gently.
+        // There is little diffusion to damp excitation: large swarms must not push more than twenty agents, and initial
+        // actions are small.
         (settings.swarm.crowd, train.strength_many, train.rate) = (3.0, 1.2, 1.5e-3);
         settings.cost.final_floor = 5e-7;
         (train.blocks, train.clustered) = (0.4, 0.2);
@@ -108,9 +109,9 @@ impl Definition for Fkpp1d {
     }
 
     fn build(&self) -> Problem {
-        let Physics { nodes, length, nu, rho, dt, ticks } = self.physics;
+        let Fkpp1dPhysics { nodes, length, nu, rho, dt, ticks } = self.physics;
         let Self { swarm, observe, data, cost, .. } = self;
-        Interval { swarm, observe, data, cost, profile: Profile::Density, holding: Holding { nu, rho }, ticks, tick_time: dt }
+        LineDomain { swarm, observe, data, cost, profile: Profile::Density, holding: Holding { nu, rho }, ticks, tick_time: dt }
             .problem(Self::NAME, FisherKpp::new(Grid::walls(nodes, length as Real), nu, rho, dt))
     }
 }

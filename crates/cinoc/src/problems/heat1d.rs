@@ -1,6 +1,6 @@
 //! `heat1d`: the heat equation on an interval, tracked by mobile agents.
 
-use super::common::{DIFFUSIVITIES, Interval, Mobile, tune_line, window_fits};
+use super::common::{DIFFUSIVITIES, LineDomain, Mobile, tune_line, window_fits};
 use crate::policy::{DeepONet, Recurrent};
 use crate::problem::{Definition, Explanation, Preset, Problem, Published, Sweeps};
 use crate::recipe::{Recipe, Train};
@@ -12,14 +12,14 @@ use cinoc_pde::{Grid, Real};
 
 settings! {
     /// The heat equation on an interval.
-    pub struct Physics {
-        /// Nodes of the grid, both walls included.
+    pub struct Heat1dPhysics {
+        /// Nodes of the grid, including both walls.
         nodes: usize = 4..=2048,
         /// Length of the interval.
         length: f64 = 1e-3..=1e3,
         /// Diffusivity ν.
         nu: f64 = 1e-9..=1e6,
-        /// Time of a tick.
+        /// Duration of a tick.
         dt: f64 = 1e-9..=1e3,
         /// Decisions per episode.
         ticks: usize = 2..=1_000_000,
@@ -30,12 +30,12 @@ settings! {
     /// All settings of the problem.
     pub struct Heat1d {
         /// The heat equation on an interval.
-        physics: Physics = (),
+        physics: Heat1dPhysics = (),
         /// Agents that push and move.
         swarm: Mobile = (),
-        /// What an agent sees.
+        /// Observation of an agent.
         observe: Window = (),
-        /// How start and target are drawn.
+        /// Distribution of initial fields and targets.
         data: TrackingData = (),
         /// Weights of the cost.
         cost: TrackingCost = (),
@@ -47,7 +47,7 @@ impl Definition for Heat1d {
     const ABOUT: &'static str = "Heat equation on an interval: 8 mobile agents drive the temperature to a random target.";
     const EXPLANATION: Explanation = Explanation {
         equation: "z_t = ν z_xx + f on [0, L], z = 0 at both walls; Crank–Nicolson.",
-        sees: "the error z − z* and its slope at 12 points (the paper: 20) of a window around the agent, and where the agent is; with observe.target the target and the force that would hold it there, with observe.gaps how far it is to its living neighbours.",
+        sees: "the error z − z* and its slope at 12 points (the paper: 20) of a window around the agent, and its position; with observe.target the target and the force that would hold it there, with observe.gaps the gaps to active neighbours.",
         acts: "a push u·exp(−(x−ξ)²/2σ²), |u| ≤ u_limit, added to the force f, and a velocity |v| ≤ v_limit.",
         score: "mean over x of (z − z*)² after the last tick.",
     };
@@ -72,22 +72,23 @@ impl Definition for Heat1d {
 
     fn preset(preset: Preset) -> (Self, Recipe) {
         let mut settings = Self {
-            physics: Physics { nodes: 100, length: 1.0, nu: 0.2, dt: 1e-3, ticks: 300 },
-            swarm: Interval::agents(8, 0.1),
-            observe: Interval::view(),
+            physics: Heat1dPhysics { nodes: 100, length: 1.0, nu: 0.2, dt: 1e-3, ticks: 300 },
+            swarm: LineDomain::agents(8, 0.1),
+            observe: LineDomain::view(),
             data: TrackingData { start_length: 0.2, target_length: 0.4, nearer: 0.0 },
             cost: TrackingCost::default(),
         };
         if preset == Preset::Paper {
             return (settings, Recipe::new(DeepONet::default(), Train::default()));
         }
-        // `docs/training.md` says why.
+        // See docs/guide/training.md for the reasons.
         let mut train = Train::default();
         tune_line(&mut settings.swarm, &mut settings.observe, &mut settings.cost, &mut train);
         settings.observe.gaps = 0.25;
-        // Eight spread evenly are no crowd; many together push as strongly as a few would, and do not chatter.
+        // Crowding does not affect eight evenly spaced agents; it keeps large swarms from pushing harder and from
+        // chattering.
         (settings.swarm.crowd, train.strength_many) = (2.5, 1.2);
-        // Fewer agents have more to learn.
+        // Small swarms are harder to learn.
         train.agents = vec![4, 4, 4, 4, 4, 5, 6, 6, 8, 8, 8, 8, 12, 16, 16, 32];
         (train.updates, train.validate_agents) = (1600, vec![4, 8, 16, 32]);
         (settings, Recipe::new(Recurrent::default(), train))
@@ -99,9 +100,18 @@ impl Definition for Heat1d {
     }
 
     fn build(&self) -> Problem {
-        let Physics { nodes, length, nu, dt, ticks } = self.physics;
+        let Heat1dPhysics { nodes, length, nu, dt, ticks } = self.physics;
         let Self { swarm, observe, data, cost, .. } = self;
-        Interval { swarm, observe, data, cost, profile: Profile::Bridge, holding: Holding { nu, rho: 0.0 }, ticks, tick_time: dt }
-            .problem(Self::NAME, Equation::new(Grid::walls(nodes, length as Real), nu, dt))
+        LineDomain {
+            swarm,
+            observe,
+            data,
+            cost,
+            profile: Profile::Bridge,
+            holding: Holding { nu, rho: 0.0 },
+            ticks,
+            tick_time: dt,
+        }
+        .problem(Self::NAME, Equation::new(Grid::walls(nodes, length as Real), nu, dt))
     }
 }

@@ -1,6 +1,6 @@
 //! `heat2d`: the heat equation on a square, tracked by mobile agents.
 
-use super::common::{HeatPhysics, HeatPlane, Mobile};
+use super::common::{Heat2dPhysics, HeatPlane, Mobile};
 use crate::problem::{Definition, Explanation, Preset, Problem, Published, Sweeps};
 use crate::recipe::Recipe;
 use crate::sense::Window;
@@ -11,12 +11,12 @@ settings! {
     /// All settings of the problem.
     pub struct Heat2d {
         /// The heat equation on a square.
-        physics: HeatPhysics = (),
+        physics: Heat2dPhysics = (),
         /// Agents that push and move.
         swarm: Mobile = (),
-        /// What an agent sees.
+        /// Observation of an agent.
         observe: Window = (),
-        /// How start and target are drawn.
+        /// Distribution of initial fields and targets.
         data: TrackingData = (),
         /// Weights of the cost.
         cost: TrackingCost = (),
@@ -39,9 +39,9 @@ impl Definition for Heat2d {
     const ABOUT: &'static str = "Heat equation on a square: 16 mobile agents drive the temperature to a random target.";
     const EXPLANATION: Explanation = Explanation {
         equation: "z_t = ν(z_xx + z_yy) + f on [0, L]², z = 0 at the walls; Peaceman–Rachford.",
-        sees: "the error z − z* and its two slopes on 8 × 8 points (the paper: 12 × 12) around the agent, the target and the force that would hold it (observe.target), how far it is to living neighbours in eight directions (observe.gaps); with observe.position, where the agent is.",
+        sees: "the error z − z* and its two slopes on 8 × 8 points (the paper: 12 × 12) around the agent, the target and the force that would hold it (observe.target), the gaps to active neighbours in eight directions (observe.gaps); with observe.position, the position of the agent.",
         acts: "a push u·exp(−|x−ξ|²/2σ²), |u| ≤ u_limit, added to the force f, and a velocity, each component ≤ v_limit.",
-        score: "mean over the square of (z − z*)² after tick 100, as in the published table; after the last tick beside it.",
+        score: "mean over the square of (z − z*)² after tick 100, as in the published table; also after the last tick.",
     };
 
     fn sweeps() -> Sweeps {
@@ -77,7 +77,7 @@ impl Definition for Heat2d {
     }
 
     fn enlarge(&mut self, times: usize) -> bool {
-        let HeatPhysics { nodes, length, .. } = &mut self.physics;
+        let Heat2dPhysics { nodes, length, .. } = &mut self.physics;
         (*nodes, *length) = ((*nodes - 1).saturating_mul(times).saturating_add(1), *length * times as f64);
         self.swarm.agents = self.swarm.agents.saturating_mul(times * times).min(i64::MAX as usize);
         true

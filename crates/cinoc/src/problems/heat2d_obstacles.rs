@@ -1,6 +1,7 @@
-//! `heat2d_obstacles`: the heat equation on a square with three discs, at rest or moving, that the agents keep out of. The field does not feel them.
+//! `heat2d_obstacles`: the heat equation on a square with three discs, fixed or moving, that agents keep out of. The
+//! discs do not affect the field.
 
-use super::common::{HeatPhysics, HeatPlane, Mobile};
+use super::common::{Heat2dPhysics, HeatPlane, Mobile};
 use crate::geometry::{Disc, Discs};
 use crate::limit::{Safety, SafetySettings};
 use crate::problem::{Definition, Explanation, Preset, Problem, Sweeps};
@@ -14,20 +15,20 @@ settings! {
     pub struct Obstacles {
         /// The discs, [x, y, radius] each.
         discs: Vec<[f64; 3]> = (1..=64, -1e3..=1e3),
-        /// How far from the edge of a disc an agent should stay.
+        /// Distance that agents should keep from a disc.
         margin: f64 = 0.0..=1e3,
-        /// Weight in the cost of coming nearer than that.
+        /// Cost weight of coming closer than that.
         weight: f64 = 0.0..=1e9,
-        /// A safety layer keeps agents out of the discs, whatever the policy says.
+        /// Safety layer, which keeps agents out of the discs for any policy.
         safety: bool = (),
-        /// Distance from a disc that the safety layer keeps.
+        /// Distance from a disc that the safety layer enforces.
         clearance: f64 = 0.0..=1e3,
-        /// Whether an agent sees how far and in which direction the nearest disc is.
+        /// Agents observe distance and direction of the nearest disc.
         seen: bool = (),
-        /// Radius of the circle that each disc moves on, around its place; 0: discs stay.
+        /// Radius of the circle on which each disc moves around its position; 0: discs are fixed.
         #[absent = 0.0]
         orbit: f64 = 0.0..=1e3,
-        /// Ticks in which discs go around once.
+        /// Period of that motion, in ticks.
         #[absent = 200.0]
         orbit_ticks: f64 = 1.0..=1e9,
     }
@@ -37,14 +38,14 @@ settings! {
     /// All settings of the problem.
     pub struct Heat2dObstacles {
         /// The heat equation on a square.
-        physics: HeatPhysics = (),
+        physics: Heat2dPhysics = (),
         /// Agents that push and move.
         swarm: Mobile = (),
         /// Discs that agents keep out of.
         obstacles: Obstacles = (),
-        /// What an agent sees.
+        /// Observation of an agent.
         observe: Window = (),
-        /// How start and target are drawn.
+        /// Distribution of initial fields and targets.
         data: TrackingData = (),
         /// Weights of the cost.
         cost: TrackingCost = (),
@@ -73,10 +74,10 @@ impl Definition for Heat2dObstacles {
     const NAME: &'static str = "heat2d_obstacles";
     const ABOUT: &'static str = "Heat equation on a square with three discs that the 16 mobile agents keep out of.";
     const EXPLANATION: Explanation = Explanation {
-        equation: "z_t = ν(z_xx + z_yy) + f on [0, L]², z = 0 at the walls; Peaceman–Rachford. The field does not feel the discs.",
-        sees: "the error z − z* and its two slopes on 8 × 8 points (the paper: 12 × 12) around the agent, the target and the force that would hold it (observe.target), how far it is to living neighbours in eight directions (observe.gaps); with obstacles.seen, distance and direction of the nearest disc.",
-        acts: "a push u·exp(−|x−ξ|²/2σ²), |u| ≤ u_limit, and a velocity, each component ≤ v_limit; with obstacles.safety, what leads into a disc is taken out of the velocity.",
-        score: "mean over the square of (z − z*)² after tick 100; beside it the share of agent-ticks inside a disc or its margin, and the smallest distance.",
+        equation: "z_t = ν(z_xx + z_yy) + f on [0, L]², z = 0 at the walls; Peaceman–Rachford. The discs do not affect the field.",
+        sees: "the error z − z* and its two slopes on 8 × 8 points (the paper: 12 × 12) around the agent, the target and the force that would hold it (observe.target), the gaps to active neighbours in eight directions (observe.gaps); with obstacles.seen, distance and direction of the nearest disc.",
+        acts: "a push u·exp(−|x−ξ|²/2σ²), |u| ≤ u_limit, and a velocity, each component ≤ v_limit; with obstacles.safety, the part of the velocity that leads into a disc is removed.",
+        score: "mean over the square of (z − z*)² after tick 100; also the fraction of agent-ticks inside a disc or its margin, and the smallest distance.",
     };
 
     fn sweeps() -> Sweeps {
@@ -94,7 +95,7 @@ impl Definition for Heat2dObstacles {
             margin: 0.08,
             weight: 100.0,
             safety: ours,
-            // The paper's margin is kept too, not only the disc; and a little more, since agents slide along what is kept.
+            // The clearance includes the paper's margin and a little more, since agents slide along it.
             clearance: if ours { 0.081 } else { 0.005 },
             seen: ours,
             orbit: 0.0,
@@ -103,7 +104,7 @@ impl Definition for Heat2dObstacles {
         (Self { physics, swarm, obstacles, observe, data, cost }, recipe)
     }
 
-    /// Discs that make no sense, or that the safety layer cannot keep agents out of.
+    /// Rejects invalid discs, and discs that the safety layer cannot keep agents out of.
     fn check(&self) -> Result<(), Error> {
         self.parts().check()?;
         let Obstacles { discs, clearance, safety, orbit, .. } = &self.obstacles;
@@ -125,7 +126,7 @@ impl Definition for Heat2dObstacles {
         if !discs.iter().all(inside) {
             return bad("discs that stay inside the walls while obstacles.safety is on".into());
         }
-        // A disc with no room behind it reaches to the wall, and so does the strip that agents keep out of.
+        // A disc too close to a wall is extended to it, and so is the strip that agents keep out of.
         let strip = |[x, y, r]: &[f64; 3]| {
             [x, y].map(|c| {
                 let size = r + orbit + clearance;

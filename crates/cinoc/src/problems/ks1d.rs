@@ -1,4 +1,4 @@
-//! `ks1d`: the Kuramoto–Sivashinsky equation on a ring, brought to rest by agents that stay in place.
+//! `ks1d`: the Kuramoto–Sivashinsky equation on a ring, stabilised by fixed agents.
 
 use super::common::{Rest, States, Static, calm, nodes_fit, rest_needs_no_view, states_fit, window_fits};
 use crate::policy::DeepONet;
@@ -12,17 +12,17 @@ use cinoc_pde::equation::KuramotoSivashinsky1d;
 use cinoc_pde::sampler::white_noise;
 use cinoc_pde::{Grid, Real};
 
-/// Size of the noise that free runs start from.
+/// Amplitude of the initial noise of uncontrolled runs.
 const AMPLITUDE: f64 = 0.01;
 
 settings! {
     /// The Kuramoto–Sivashinsky equation on a ring.
-    pub struct Physics {
+    pub struct Ks1dPhysics {
         /// Nodes of the grid, a multiple of 16.
         nodes: usize = 16..=65_536,
         /// Length of the ring.
         length: f64 = 1e-3..=1e5,
-        /// Time of a tick.
+        /// Duration of a tick.
         dt: f64 = 1e-6..=10.0,
         /// Decisions per episode.
         ticks: usize = 2..=1_000_000,
@@ -33,12 +33,12 @@ settings! {
     /// All settings of the problem.
     pub struct Ks1d {
         /// The Kuramoto–Sivashinsky equation on a ring.
-        physics: Physics = (),
-        /// Agents that push and stay where they are.
+        physics: Ks1dPhysics = (),
+        /// Agents that push and do not move.
         swarm: Static = (),
-        /// What an agent sees.
+        /// Observation of an agent.
         observe: Window = (),
-        /// The states that instances start from.
+        /// States that instances start from.
         data: States = (),
         /// Weights of the cost.
         cost: RestCost = (),
@@ -47,12 +47,12 @@ settings! {
 
 impl Definition for Ks1d {
     const NAME: &'static str = "ks1d";
-    const ABOUT: &'static str = "Kuramoto–Sivashinsky chaos on a ring: 8 agents that stay in place bring it to rest.";
+    const ABOUT: &'static str = "Kuramoto–Sivashinsky chaos on a ring: 8 fixed agents stabilise it.";
     const EXPLANATION: Explanation = Explanation {
         equation: "z_t = −z z_x − z_xx − z_xxxx + f on a ring of length L; spectral, Crank–Nicolson and Euler.",
-        sees: "the field z and its slope at 20 points of a window around the agent; with observe.gaps how far it is to living neighbours, with observe.position where the agent is.",
+        sees: "the field z and its slope at 20 points of a window around the agent; with observe.gaps the gaps to active neighbours, with observe.position the position of the agent.",
         acts: "a push u·exp(−d²/2σ²), |u| ≤ u_limit, added to the force f, d the distance on the ring.",
-        score: "mean over space and all ticks of z²; after the last tick beside it.",
+        score: "mean over space and all ticks of z²; also after the last tick.",
     };
 
     fn sweeps() -> Sweeps {
@@ -73,7 +73,7 @@ impl Definition for Ks1d {
 
     fn preset(preset: Preset) -> (Self, Recipe) {
         let mut settings = Self {
-            physics: Physics { nodes: 128, length: 22.0, dt: 0.05, ticks: 200 },
+            physics: Ks1dPhysics { nodes: 128, length: 22.0, dt: 0.05, ticks: 200 },
             swarm: Static::new(8, 1.0, 1.0),
             // Four grid spacings.
             observe: Rest::view(20, 0.6875),
@@ -84,7 +84,7 @@ impl Definition for Ks1d {
         if preset == Preset::Paper {
             return (settings, Recipe::new(DeepONet::default(), train));
         }
-        // `docs/training.md` says why.
+        // See docs/guide/training.md for the reasons.
         let policy = calm(&mut settings.swarm, &mut settings.observe, &mut train);
         settings.observe.gaps = 2.75;
         (settings.cost.last, settings.cost.last_log) = (10.0, 0.1);
@@ -103,18 +103,18 @@ impl Definition for Ks1d {
 
     fn bytes(&self) -> f64 {
         let states = self.data.train_states.max(self.data.validation_states).max(self.data.test_states);
-        // Beside the states, tables and working space of the transforms, sixteen fields at a time.
+        // Besides the states: tables and workspace of the transforms, sixteen fields at a time.
         size_of::<Real>() as f64 * (states as f64 + 350.0) * self.physics.nodes as f64
     }
 
     fn build(&self) -> Problem {
-        let Physics { nodes, length, dt, ticks } = self.physics;
+        let Ks1dPhysics { nodes, length, dt, ticks } = self.physics;
         let grid = Grid::periodic(nodes, length as Real);
         let stepper = || KuramotoSivashinsky1d::stepper(grid.clone(), dt);
         let swarm = self.swarm.swarm(&grid, &self.observe);
         let begin = move |rng: &mut Rng| white_noise(&rng.normals(nodes), AMPLITUDE);
         let rest = Rest { data: &self.data, cost: &self.cost, square: Square::EnergyMean, agents: self.swarm.agents, ticks };
-        // The mirror image of −z moves as the equation says.
+        // The mirror image of −z satisfies the equation.
         rest.problem(Self::NAME, stepper(), swarm, format!("ks1d from noise of {AMPLITUDE}"), stepper(), begin, -1.0)
     }
 
@@ -123,7 +123,7 @@ impl Definition for Ks1d {
     }
 
     fn enlarge(&mut self, times: usize) -> bool {
-        let Physics { nodes, length, .. } = &mut self.physics;
+        let Ks1dPhysics { nodes, length, .. } = &mut self.physics;
         (*nodes, *length) = (nodes.saturating_mul(times), *length * times as f64);
         self.swarm.agents = self.swarm.agents.saturating_mul(times).min(i64::MAX as usize);
         true

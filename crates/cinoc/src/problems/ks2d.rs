@@ -1,4 +1,4 @@
-//! `ks2d`: the Kuramoto–Sivashinsky equation on a torus, brought to rest by agents that stay in place.
+//! `ks2d`: the Kuramoto–Sivashinsky equation on a torus, stabilised by fixed agents.
 
 use super::common::{PlaneStates, Rest, Static, calm, rest_needs_no_view, tori, window_fits};
 use crate::policy::{DeepONet, Recurrent};
@@ -12,19 +12,20 @@ use cinoc_pde::equation::KuramotoSivashinsky2d;
 use cinoc_pde::sampler::waves_with_noise;
 use std::f64::consts::TAU;
 
-/// Substeps of a tick in free runs. Errors of the fourth order: states are as good as with the twenty that strong forces get.
+/// Substeps of a tick in uncontrolled runs. The scheme is of fourth order: states are as accurate as with the twenty
+/// substeps that strong forces need.
 const FREE_SUBSTEPS: usize = 4;
 
 settings! {
     /// The Kuramoto–Sivashinsky equation on a torus.
-    pub struct Physics {
+    pub struct Ks2dPhysics {
         /// Nodes of the grid along each axis, a multiple of 32.
         nodes: usize = 32..=8192,
         /// Length of an edge.
         length: f64 = 1e-3..=1e5,
-        /// Time of a tick.
+        /// Duration of a tick.
         dt: f64 = 1e-6..=10.0,
-        /// Steps of the solver per tick.
+        /// Solver steps per tick.
         substeps: usize = 1..=10_000,
         /// Decisions per episode.
         ticks: usize = 2..=1_000_000,
@@ -35,12 +36,12 @@ settings! {
     /// All settings of the problem.
     pub struct Ks2d {
         /// The Kuramoto–Sivashinsky equation on a torus.
-        physics: Physics = (),
-        /// Agents that push and stay where they are.
+        physics: Ks2dPhysics = (),
+        /// Agents that push and do not move.
         swarm: Static = (),
-        /// What an agent sees.
+        /// Observation of an agent.
         observe: Window = (),
-        /// The states that instances start from.
+        /// States that instances start from.
         data: PlaneStates = (),
         /// Weights of the cost.
         cost: RestCost = (),
@@ -49,19 +50,19 @@ settings! {
 
 impl Definition for Ks2d {
     const NAME: &'static str = "ks2d";
-    const ABOUT: &'static str = "Kuramoto–Sivashinsky chaos on a torus: 100 agents that stay in place bring it to rest.";
+    const ABOUT: &'static str = "Kuramoto–Sivashinsky chaos on a torus: 100 fixed agents stabilise it.";
     const EXPLANATION: Explanation = Explanation {
         equation: "z_t = −∇²z − ∇⁴z − ½|∇z|² + f on a torus, the mean of the nonlinear term removed; spectral, ETDRK4.",
-        sees: "the field z and its two slopes on 8 × 8 points (the paper: 12 × 12) around the agent; with observe.gaps how far it is to living neighbours, with observe.position where the agent is.",
+        sees: "the field z and its two slopes on 8 × 8 points (the paper: 12 × 12) around the agent; with observe.gaps the gaps to active neighbours, with observe.position the position of the agent.",
         acts: "a push u·exp(−d²/2σ²), |u| ≤ u_limit, added to the force f, d the distance on the torus.",
-        score: "mean over the torus of z² after the last tick; the mean over all ticks beside it.",
+        score: "mean over the torus of z² after the last tick; also the mean over all ticks.",
     };
 
     fn sweeps() -> Sweeps {
         Sweeps {
             size: 3.5,
             certified: true,
-            // The same states on every grid.
+            // All grids use the same states.
             resolution: &[
                 (64, &["data.nodes=64"]),
                 (128, &["data.nodes=64", "physics.nodes=128"]),
@@ -77,7 +78,7 @@ impl Definition for Ks2d {
 
     fn preset(preset: Preset) -> (Self, Recipe) {
         let mut settings = Self {
-            physics: Physics { nodes: 64, length: 32.0, dt: 0.1, substeps: 20, ticks: 50 },
+            physics: Ks2dPhysics { nodes: 64, length: 32.0, dt: 0.1, substeps: 20, ticks: 50 },
             swarm: Static::new(100, 1.2, 10.0),
             // Twelve samples along each axis, half a unit of length apart.
             observe: Rest::view(12, 5.5),
@@ -99,16 +100,17 @@ impl Definition for Ks2d {
             let policy = DeepONet { convolutions: vec![16, 32], branch: vec![32], head: 64, ..DeepONet::default() };
             return (settings, Recipe::new(policy, train));
         }
-        // `docs/training.md` says why.
+        // See docs/guide/training.md for the reasons.
         let policy = calm(&mut settings.swarm, &mut settings.observe, &mut train);
-        // A square lattice of a hundred agents does not feel one of the waves that grow; the most even one feels all.
+        // A square lattice of a hundred agents cannot control one of the unstable modes; the most even lattice can.
         settings.swarm.staggered = true;
-        // An agent that sees more than one wave learns to answer some shorter waves with the wrong sign: denser swarms then drive them.
+        // With a window wider than one wavelength, agents learn the wrong sign for some shorter waves, which denser
+        // swarms then excite.
         (settings.observe.window, settings.observe.points, settings.observe.gain) = (4.0, 8, 0.3);
         settings.observe.gaps = 3.2;
-        // A hundred agents stand too far apart for their pushes to overlap much.
+        // A hundred agents are too far apart for their pushes to overlap much.
         (settings.swarm.crowd_width, settings.swarm.crowd) = (2.0, 3.0);
-        // The score is the energy at the end; most of the mean is that of the beginning.
+        // The score is the final energy, whereas the mean is dominated by the beginning.
         settings.cost.last = 1000.0;
         train.agents = vec![81, 90, 90, 100, 100, 100, 144, 196];
         (train.batch, train.updates, train.average, train.deaths, train.blocks) = (8, 150, 0.9, 0.4, 0.1);
@@ -127,7 +129,7 @@ impl Definition for Ks2d {
     }
 
     fn build(&self) -> Problem {
-        let Physics { nodes, length, dt, substeps, ticks } = self.physics;
+        let Ks2dPhysics { nodes, length, dt, substeps, ticks } = self.physics;
         let [grid, coarser] = tori(nodes, self.data.nodes, length);
         let free = KuramotoSivashinsky2d::stepper(coarser.clone(), dt, FREE_SUBSTEPS);
         let begin = move |rng: &mut Rng| {
@@ -146,7 +148,7 @@ impl Definition for Ks2d {
     }
 
     fn enlarge(&mut self, times: usize) -> bool {
-        let Physics { nodes, length, .. } = &mut self.physics;
+        let Ks2dPhysics { nodes, length, .. } = &mut self.physics;
         (*nodes, *length) = (nodes.saturating_mul(times), *length * times as f64);
         self.data.nodes = self.data.nodes.saturating_mul(times);
         self.swarm.agents = self.swarm.agents.saturating_mul(times * times).min(i64::MAX as usize);

@@ -1,4 +1,5 @@
-//! The problems that come with the crate, one file each. What several of them share is in `common`; settings of agents serve others too.
+//! The shipped problems, one file each. Shared parts are in `common`; the settings of agents are public for other
+//! problems.
 
 mod common;
 mod density2d;

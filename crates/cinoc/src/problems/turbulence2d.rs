@@ -1,4 +1,4 @@
-//! `turbulence2d`: decaying turbulence on a torus, brought to rest by agents that stay in place.
+//! `turbulence2d`: decaying turbulence on a torus, suppressed by fixed agents.
 
 use super::common::{PlaneStates, Rest, Static, calm, rest_needs_no_view, tori, window_fits};
 use crate::policy::{DeepONet, Recurrent};
@@ -14,22 +14,22 @@ use cinoc_pde::sampler::random_vorticity;
 use cinoc_pde::stepper::Substeps;
 use std::f64::consts::TAU;
 
-/// Where the energy of random flows lies, and how much there is.
+/// Peak wavenumber and energy of random initial flows.
 const PEAK: f64 = 10.0 * TAU;
 const ENERGY: f64 = 0.8;
 
 settings! {
     /// The vorticity equation on a torus.
-    pub struct Physics {
+    pub struct Turbulence2dPhysics {
         /// Nodes of the grid along each axis, a multiple of 32.
         nodes: usize = 32..=8192,
         /// Length of an edge.
         length: f64 = 1e-3..=1e3,
         /// Viscosity ν.
         nu: f64 = 1e-9..=1e3,
-        /// Time of a tick.
+        /// Duration of a tick.
         dt: f64 = 1e-6..=10.0,
-        /// Steps of the solver per tick; 0: as many as the flow asks for.
+        /// Solver steps per tick; 0: chosen by the CFL condition.
         substeps: usize = 0..=10_000,
         /// Decisions per episode.
         ticks: usize = 2..=1_000_000,
@@ -40,12 +40,12 @@ settings! {
     /// All settings of the problem.
     pub struct Turbulence2d {
         /// The vorticity equation on a torus.
-        physics: Physics = (),
-        /// Agents that push and stay where they are.
+        physics: Turbulence2dPhysics = (),
+        /// Agents that push and do not move.
         swarm: Static = (),
-        /// What an agent sees.
+        /// Observation of an agent.
         observe: Window = (),
-        /// The states that instances start from.
+        /// States that instances start from.
         data: PlaneStates = (),
         /// Weights of the cost.
         cost: RestCost = (),
@@ -54,12 +54,12 @@ settings! {
 
 impl Definition for Turbulence2d {
     const NAME: &'static str = "turbulence2d";
-    const ABOUT: &'static str = "Decaying turbulence on a torus: 64 agents that stay in place make it decay at once.";
+    const ABOUT: &'static str = "Decaying turbulence on a torus: 64 fixed agents suppress it.";
     const EXPLANATION: Explanation = Explanation {
         equation: "ω_t + q·∇ω = ν∇²ω + f, ∇²ψ = −ω, q = (ψ_y, −ψ_x), on a torus; pseudo-spectral with the 3/2 rule, RK4.",
-        sees: "the vorticity ω and its two slopes on 10 × 10 points (the paper: 20 × 20) around the agent; with observe.gaps how far it is to living neighbours in eight directions, with observe.position where the agent is.",
+        sees: "the vorticity ω and its two slopes on 10 × 10 points (the paper: 20 × 20) around the agent; with observe.gaps the gaps to active neighbours in eight directions, with observe.position the position of the agent.",
         acts: "a push u·exp(−d²/2σ²), |u| ≤ u_limit, added to the force f, d the distance on the torus.",
-        score: "mean over the torus of ω² (enstrophy) after the last tick; the mean over all ticks beside it.",
+        score: "mean over the torus of ω² (enstrophy) after the last tick; also the mean over all ticks.",
     };
 
     fn sweeps() -> Sweeps {
@@ -67,7 +67,7 @@ impl Definition for Turbulence2d {
             size: 7.0,
             certified: false,
             physics: &[Sweep { key: "physics.nu", symbol: "ν", believed: None, values: &[2e-4, 3e-4, 4e-4, 5e-4, 1e-3] }],
-            // The same states on every grid.
+            // All grids use the same states.
             resolution: &[(64, &["data.nodes=64"]), (128, &["data.nodes=64", "physics.nodes=128"])],
             published: Some(Published { trained: 64, percent: &[(36, 199.8), (64, 100.0), (144, 21.6), (1024, 75.9)] }),
         }
@@ -75,11 +75,11 @@ impl Definition for Turbulence2d {
 
     fn preset(preset: Preset) -> (Self, Recipe) {
         let mut settings = Self {
-            physics: Physics { nodes: 64, length: 1.0, nu: 5e-4, dt: 0.01, substeps: 8, ticks: 150 },
+            physics: Turbulence2dPhysics { nodes: 64, length: 1.0, nu: 5e-4, dt: 0.01, substeps: 8, ticks: 150 },
             swarm: Static::new(64, 0.05, 75.0),
             // Twenty samples along each axis, one cell apart.
             observe: Rest::view(20, 19.0 / 64.0),
-            // Turbulence decays: every state needs a run of its own.
+            // Turbulence decays, so every state needs a separate run.
             data: PlaneStates {
                 settle: 2.0,
                 apart: 0.0,
@@ -98,11 +98,11 @@ impl Definition for Turbulence2d {
             let policy = DeepONet { convolutions: vec![32, 64], branch: vec![32], head: 64, ..DeepONet::default() };
             return (settings, Recipe::new(policy, train));
         }
-        // `docs/training.md` says why.
+        // See docs/guide/training.md for the reasons.
         let policy = calm(&mut settings.swarm, &mut settings.observe, &mut train);
         settings.physics.substeps = 0;
         settings.swarm.staggered = true;
-        // Every second sample; vorticity is large, and a linear answer to it would be, too.
+        // Every second sample; the gain is small because vorticity is large, and so would be a linear response to it.
         (settings.observe.points, settings.observe.gain, settings.observe.gaps) = (10, 0.1, 0.125);
         settings.cost.last = 20.0;
         train.agents = vec![36, 36, 39, 39, 49, 64, 64, 64, 100];
@@ -122,7 +122,7 @@ impl Definition for Turbulence2d {
     }
 
     fn build(&self) -> Problem {
-        let Physics { nodes, length, nu, dt, substeps, ticks } = self.physics;
+        let Turbulence2dPhysics { nodes, length, nu, dt, substeps, ticks } = self.physics;
         let [grid, coarser] = tori(nodes, self.data.nodes, length);
         let by_flow = Substeps::Courant(Vorticity2d::COURANT);
         let stepper = |grid: &Grid, substeps| Vorticity2d::stepper(grid.clone(), nu, dt, substeps);
@@ -133,7 +133,7 @@ impl Definition for Turbulence2d {
         let held = stepper(&grid, if substeps == 0 { by_flow } else { Substeps::Fixed(substeps) });
         let data = &self.data.states();
         let rest = Rest { data, cost: &self.cost, square: Square::EnstrophyLast, agents: self.swarm.agents, ticks };
-        // The mirror image of a flow turns the other way.
+        // A reflection changes the sign of the vorticity.
         rest.problem(Self::NAME, held, swarm, runs, free, begin, -1.0)
     }
 

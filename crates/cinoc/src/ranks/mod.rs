@@ -1,8 +1,8 @@
-//! Processes that share work, on one machine or on many, without changing its result: who does what never decides in which order numbers
-//! are added.
+//! Processes that share work, on one machine or on many, without changing its result: the order of summation does not
+//! depend on the distribution of work.
 //!
-//! Every rank holds the same parameters, does the same things in the same order, and computes its part of what is spread. How messages travel is
-//! up to whoever implements [`Ranks`]; nothing else of this crate knows.
+//! Every rank holds the same parameters, performs the same operations in the same order, and computes its part of
+//! distributed work. Message transport is up to the implementation of [`Ranks`].
 
 mod sum;
 mod wire;
@@ -11,31 +11,31 @@ use crate::Error;
 use std::ops::Range;
 use wire::{Word, message};
 
-/// All processes of a job, as one of them sees them. Every rank has to call the same methods in the same order.
+/// All processes of a job, as seen by one of them. Every rank must call the same methods in the same order.
 ///
-/// A rank that fails calls nothing any more. Whoever implements this sees to it that the others do not wait for it: what they call next is an
-/// [`Error::Elsewhere`], so that one error, wherever it comes up, ends all ranks.
+/// A rank that fails makes no further calls. An implementation ensures that the others do not wait for it: their next
+/// call returns [`Error::Elsewhere`], so that one error, wherever it occurs, ends all ranks.
 pub trait Ranks: Send + Sync {
-    /// Which of them this is, from 0.
+    /// Returns the index of this rank, from 0.
     fn rank(&self) -> usize;
 
-    /// How many there are.
+    /// Returns the number of ranks.
     fn count(&self) -> usize;
 
-    /// How many of them run on this machine, this one included, and share its memory.
+    /// Returns the number of ranks on this machine, this one included; they share its memory.
     fn here(&self) -> usize;
 
-    /// What every rank gives, in their order, on every rank.
+    /// Returns the contributions of all ranks, in rank order, on every rank.
     fn gather(&self, own: &[u8]) -> Result<Vec<Vec<u8>>, Error>;
 
-    /// Sends a piece to each rank; what each rank sent to this one, in their order.
+    /// Sends one piece to each rank and returns the pieces that each rank sent to this one, in rank order.
     fn exchange(&self, pieces: &[Vec<u8>]) -> Result<Vec<Vec<u8>>, Error>;
 }
 
-/// One process does everything.
-pub struct Alone;
+/// A job of a single process.
+pub struct SingleRank;
 
-impl Ranks for Alone {
+impl Ranks for SingleRank {
     fn rank(&self) -> usize {
         0
     }
@@ -58,27 +58,27 @@ impl Ranks for Alone {
 }
 
 impl dyn Ranks + '_ {
-    /// Whether this is the rank that reads and writes files and talks to the user.
+    /// Returns true on the rank that reads and writes files and talks to the user.
     pub fn first(&self) -> bool {
         self.rank() == 0
     }
 
-    /// Which of so many items this rank computes. Those of a higher rank are behind those of a lower one.
+    /// Returns the range of `items` that this rank computes. Ranges are ordered by rank.
     pub fn own(&self, items: usize) -> Range<usize> {
         part(items, self.rank(), self.count())
     }
 
-    /// Whether any rank says so.
+    /// Returns true if `own` is true on any rank.
     pub fn any(&self, own: bool) -> Result<bool, Error> {
         Ok(self.gather(&[u8::from(own)])?.iter().any(|said| said == &[1]))
     }
 
-    /// What the first rank has. The others need not have anything.
+    /// Broadcasts the bytes of the first rank. The other ranks may pass `None`.
     pub fn share(&self, own: Option<Vec<u8>>) -> Result<Vec<u8>, Error> {
         Ok(self.gather(own.filter(|_| self.first()).as_deref().unwrap_or_default())?.swap_remove(0))
     }
 
-    /// The numbers of all ranks, one rank after the other.
+    /// Concatenates the numbers of all ranks, in rank order.
     pub fn numbers(&self, own: &[f64]) -> Result<Vec<f64>, Error> {
         if self.count() == 1 {
             return Ok(own.to_vec());
@@ -87,7 +87,7 @@ impl dyn Ranks + '_ {
     }
 }
 
-/// One of `count` parts of so many items that are as equal as can be.
+/// Returns part `which` of `count` nearly equal parts of `items` items.
 fn part(items: usize, which: usize, count: usize) -> Range<usize> {
     let before = |which: usize| (which as u128 * items as u128 / count as u128) as usize;
     before(which)..before(which + 1)

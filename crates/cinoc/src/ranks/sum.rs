@@ -1,14 +1,14 @@
-//! Sums of long vectors over everything that is spread.
+//! Sums of long vectors over all ranks.
 
 use super::wire::{Word, message};
 use super::{Ranks, part};
 use crate::{Error, Real};
 
 impl dyn Ranks + '_ {
-    /// The sum of the vectors of all ranks, always added one after the other: the bits are those of one process that has them all.
+    /// Sums the vectors of all ranks, always in the same order: bit-identical to one process that holds them all.
     ///
-    /// Each rank adds a slice of all vectors, and slices are put together. So a rank sends and receives about as many numbers as its own vectors and
-    /// one sum have, however many ranks there are.
+    /// Each rank adds a slice of all vectors, and the slices are concatenated. A rank thus sends and receives about the
+    /// size of its vectors plus one sum, independent of the number of ranks.
     pub fn add_up(&self, own: &[&[Real]], sum: &mut [Real]) -> Result<(), Error> {
         if self.count() == 1 {
             sum.fill(0.0);

@@ -1,11 +1,11 @@
-//! Numbers as bytes, to the bit.
+//! Numbers as bytes, bit for bit.
 
 /// A number that can be sent.
 pub trait Word: Copy {
-    /// Adds numbers to the end of a message.
+    /// Appends numbers to a message.
     fn put(numbers: &[Self], message: &mut Vec<u8>);
 
-    /// Those of a message.
+    /// Returns the numbers of a message.
     fn get(message: &[u8]) -> impl Iterator<Item = Self>;
 }
 
@@ -30,7 +30,7 @@ macro_rules! word {
 word!(f32);
 word!(f64);
 
-/// A message of nothing but numbers.
+/// Encodes numbers as a message.
 pub fn message<T: Word>(numbers: &[T]) -> Vec<u8> {
     let mut message = Vec::new();
     T::put(numbers, &mut message);

@@ -1,126 +1,126 @@
-//! Episodes side by side: where each begins and who dies when.
+//! Batches of episodes: initial conditions and failures.
 
-use crate::random::{Rng, Stream, Use};
+use crate::random::{Rng, Split, Stream};
 use crate::{Problem, Real};
 use std::ops::Range;
 
-/// Where an episode begins.
+/// The initial condition of an episode.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Beginning {
-    /// The field at the start.
+pub struct InitialCondition {
+    /// Initial field.
     pub start: Vec<Real>,
-    /// The field to be reached.
+    /// Target field.
     pub target: Vec<Real>,
-    /// Positions of the agents, `[agents, d]`.
-    pub places: Vec<Real>,
-    /// Agents that die, each with the tick (from 0) from which on it does nothing.
-    pub deaths: Vec<(usize, usize)>,
-    /// Seed of noise: that of sensors, of actuators, and of policies that declare some.
+    /// Initial positions, `[agents, d]`.
+    pub positions: Vec<Real>,
+    /// Failures: tick (from 0) at which an agent becomes inactive, and the agent.
+    pub failures: Vec<(usize, usize)>,
+    /// Seed of sensor, actuator and policy noise.
     pub noise: u64,
 }
 
-impl Beginning {
-    /// Instance `index` of a stream, with agents at their regular places.
+impl InitialCondition {
+    /// Samples instance `index` of a stream, with agents at their regular positions.
     pub fn drawn(problem: &Problem, agents: usize, seed: u64, stream: Stream, index: usize) -> Self {
-        let instance = problem.task.sample(&mut Rng::new(seed, stream, index as u64), Use::of(stream));
-        let (places, noise) = (problem.swarm.start(agents), Rng::seed(seed, stream, index as u64));
-        Self { start: instance.start, target: instance.target, places, deaths: Vec::new(), noise }
+        let instance = problem.task.sample(&mut Rng::new(seed, stream, index as u64), Split::of(stream));
+        let (positions, noise) = (problem.swarm.start(agents), Rng::seed(seed, stream, index as u64));
+        Self { start: instance.start, target: instance.target, positions, failures: Vec::new(), noise }
     }
 
-    /// The same, where a share of the agents dies at tick `at`; who, depends on the seed and the instance.
-    pub fn failing(mut self, agents: usize, share: f64, at: usize, seed: u64, index: usize) -> Self {
+    /// Adds the failure of a fraction of the agents at tick `at`; the seed and the instance determine which ones.
+    pub fn with_failures(mut self, agents: usize, share: f64, at: usize, seed: u64, index: usize) -> Self {
         let dead = (share * agents as f64).round() as usize;
         let chosen = Rng::new(seed, Stream::Failure, index as u64).choose(dead, agents);
-        self.deaths.extend(chosen.into_iter().map(|agent| (at, agent)));
+        self.failures.extend(chosen.into_iter().map(|agent| (at, agent)));
         self
     }
 }
 
-/// Several episodes side by side.
+/// A batch of episodes.
 #[derive(Clone, Debug, Default)]
 pub struct Batch {
-    /// How many.
+    /// Number of episodes.
     pub size: usize,
-    /// Agents of each.
+    /// Number of agents per episode.
     pub agents: usize,
-    /// Fields at the start.
+    /// Initial fields, `[size, nodes…]`.
     pub start: Vec<Real>,
-    /// Fields to be reached.
+    /// Target fields, `[size, nodes…]`.
     pub target: Vec<Real>,
-    /// Positions at the start.
-    pub places: Vec<Real>,
-    /// Each agent's strength at the start: 1, or 0 if it is dead.
+    /// Initial positions, `[size, agents, d]`.
+    pub positions: Vec<Real>,
+    /// Initial strengths, `[size, agents]`: 1, or 0 for a failed agent.
     pub strength: Vec<Real>,
-    /// The action before the first tick, `[size, agents, k]`; empty: none.
+    /// Action before the first tick, `[size, agents, k]`; empty: zero.
     pub previous: Vec<Real>,
-    /// What was decided before and has yet to act, `[size, agents, decisions·k]`, the oldest first; empty: nothing.
+    /// Delayed actions that have yet to act, `[size, agents, decisions·k]`, oldest first; empty: zero.
     pub pending: Vec<Real>,
-    /// What each agent remembers at the start, `[size, agents, h]`; empty: nothing.
+    /// Initial memory, `[size, agents, h]`; empty: zero.
     pub memory: Vec<Real>,
-    /// Who dies: tick, and number of the agent among those of all episodes.
-    deaths: Vec<(usize, usize)>,
-    /// Whether sensors and actuators have no noise, whatever the problem says: for plans, which cannot know it.
+    /// Failures: tick, and index of the agent among those of all episodes.
+    failures: Vec<(usize, usize)>,
+    /// Disables sensor and actuator noise, which plans cannot know.
     pub quiet: bool,
-    /// Seeds of noise.
+    /// Noise seeds.
     noise: Vec<u64>,
 }
 
 impl Batch {
-    /// An empty batch for `agents` agents.
+    /// Creates an empty batch for `agents` agents.
     pub fn new(agents: usize) -> Self {
         Self { agents, ..Self::default() }
     }
 
-    /// Removes all episodes, keeps the room.
+    /// Removes all episodes and keeps the allocations.
     pub fn clear(&mut self) {
         self.size = 0;
-        let Self { start, target, places, strength, previous, pending, memory, .. } = self;
-        [start, target, places, strength, previous, pending, memory].into_iter().for_each(Vec::clear);
-        self.deaths.clear();
+        let Self { start, target, positions, strength, previous, pending, memory, .. } = self;
+        [start, target, positions, strength, previous, pending, memory].into_iter().for_each(Vec::clear);
+        self.failures.clear();
         self.noise.clear();
     }
 
-    /// Adds an episode with agents at `places`.
-    pub fn push(&mut self, start: &[Real], target: &[Real], places: &[Real]) {
+    /// Adds an episode with agents at `positions`.
+    pub fn push(&mut self, start: &[Real], target: &[Real], positions: &[Real]) {
         self.size += 1;
         self.start.extend_from_slice(start);
         self.target.extend_from_slice(target);
-        self.places.extend_from_slice(places);
+        self.positions.extend_from_slice(positions);
         self.strength.resize(self.size * self.agents, 1.0);
         self.noise.push(self.size as u64 - 1);
     }
 
     /// Adds an episode.
-    pub fn begin(&mut self, beginning: &Beginning) {
+    pub fn begin(&mut self, beginning: &InitialCondition) {
         let first = self.size * self.agents;
-        self.push(&beginning.start, &beginning.target, &beginning.places);
-        self.deaths.extend(beginning.deaths.iter().map(|&(tick, agent)| (tick, first + agent)));
+        self.push(&beginning.start, &beginning.target, &beginning.positions);
+        self.failures.extend(beginning.failures.iter().map(|&(tick, agent)| (tick, first + agent)));
         self.seed(beginning.noise);
     }
 
-    /// Gives the last episode a seed of its own for noise; without, it is the episode's number in the batch.
+    /// Sets the noise seed of the last episode, which by default is its index in the batch.
     pub fn seed(&mut self, seed: u64) {
         self.noise[self.size - 1] = seed;
     }
 
-    /// From tick `tick` (from 0) on an agent of the last episode does nothing.
-    pub fn kill(&mut self, agent: usize, tick: usize) {
-        self.deaths.push((tick, (self.size - 1) * self.agents + agent));
+    /// Makes an agent of the last episode fail at tick `tick` (from 0).
+    pub fn fail_agent(&mut self, agent: usize, tick: usize) {
+        self.failures.push((tick, (self.size - 1) * self.agents + agent));
     }
 
-    /// Adds every agent's strength during tick `tick` (from 0) to the end of `out`.
+    /// Appends the strengths of all agents during tick `tick` (from 0) to `out`.
     pub fn strength_at(&self, tick: usize, out: &mut Vec<Real>) {
         let first = out.len();
         out.extend_from_slice(&self.strength);
-        self.deaths.iter().filter(|(from, _)| tick >= *from).for_each(|(_, agent)| out[first + agent] = 0.0);
+        self.failures.iter().filter(|(from, _)| tick >= *from).for_each(|(_, agent)| out[first + agent] = 0.0);
     }
 
-    /// Adds the noise of tick `tick` on what is seen of every field to the end of `out`; nothing where there is none.
+    /// Appends the sensor noise of tick `tick` on every field to `out`; nothing if there is none.
     pub fn sensor_noise_at(&self, problem: &Problem, tick: usize, out: &mut Vec<Real>) {
         self.disturb(out, |seed, out| problem.swarm.sensor_noise(seed, tick, problem.stepper.grid().count(), out));
     }
 
-    /// Adds the noise of some ticks on all actions to the end of `out`, `[size, agents, ticks, k]`; nothing where there is none.
+    /// Appends the actuator noise of some ticks to `out`, `[size, agents, ticks, k]`; nothing if there is none.
     pub fn actuator_noise_at(&self, problem: &Problem, ticks: Range<usize>, out: &mut Vec<Real>) {
         self.disturb(out, |seed, out| problem.swarm.actuator_noise(seed, ticks.clone(), self.agents, out));
     }
@@ -133,7 +133,7 @@ impl Batch {
         }
     }
 
-    /// Adds `width` standard normal numbers per agent to the end of `out`.
+    /// Appends `width` standard normal numbers per agent to `out`.
     pub fn noise_at(&self, tick: usize, width: usize, out: &mut Vec<Real>) {
         for &seed in &self.noise {
             let mut rng = Rng::new(seed, Stream::Noise, tick as u64);

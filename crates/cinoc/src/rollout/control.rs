@@ -1,69 +1,72 @@
-//! Who decides in a rollout, what is watched, and what the gradient is of and by.
+//! Controllers of a rollout, its observers, losses and gradients.
 
 use crate::Real;
-use crate::policy::{Declared, Policy};
+use crate::policy::{Policy, PolicyInputs};
 use cinoc_tape::Params;
 
-/// Who decides in a rollout.
+/// The controller of a rollout.
 #[derive(Clone, Copy)]
 pub enum Control<'a> {
     /// A policy with its parameters.
     Policy(&'a dyn Policy, &'a Params),
-    /// Given actions in the units of the actuators, `[ticks, batch, agents, k]`. Limits and safety hold for them too.
+    /// Given actions in the units of the actuators, `[ticks, batch, agents, k]`. Limits and safety apply to them too.
     Actions(&'a [Real]),
 }
 
 impl<'a> Control<'a> {
-    pub(super) fn shared(self) -> &'a [Real] {
+    /// Returns the parameters that its tape reads.
+    pub(crate) fn shared(self) -> &'a [Real] {
         if let Self::Policy(_, params) = self { params.shared() } else { &[] }
     }
 
-    pub(super) fn declared(self) -> Declared {
-        if let Self::Policy(policy, _) = self { policy.declared() } else { Declared::default() }
+    /// Returns the inputs that it needs besides observations.
+    pub(crate) fn declared(self) -> PolicyInputs {
+        if let Self::Policy(policy, _) = self { policy.declared() } else { PolicyInputs::default() }
     }
 }
 
-/// By what the derivative is wanted.
+/// The variables to differentiate with respect to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Wanted {
-    /// The parameters of the policy.
+pub struct GradientTargets {
+    /// Parameters of the policy.
     pub params: bool,
     /// Given actions.
     pub actions: bool,
-    /// The field at the start.
+    /// Initial field.
     pub start: bool,
-    /// The positions at the start. For agents that stay in place this gives up what is computed once for all ticks.
-    pub places: bool,
+    /// Initial positions. For agents that do not move, position-dependent values are then recomputed in every tick.
+    pub positions: bool,
 }
 
-impl Wanted {
-    /// By the parameters alone: what training asks for.
-    pub const PARAMS: Self = Self { params: true, actions: false, start: false, places: false };
+impl GradientTargets {
+    /// Parameters only, as in training.
+    pub const PARAMS: Self = Self { params: true, actions: false, start: false, positions: false };
 
-    /// By everything.
-    pub const ALL: Self = Self { params: true, actions: true, start: true, places: true };
+    /// All variables.
+    pub const ALL: Self = Self { params: true, actions: true, start: true, positions: true };
 
-    /// Whether there will be a backward sweep.
+    /// Returns true if there is any, so that a backward sweep is possible.
+    #[doc(hidden)]
     pub fn any(self) -> bool {
         self != Self::default()
     }
 }
 
-/// How an episode ended.
+/// The end of an episode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// All ticks were made.
     Finished,
-    /// A number was no longer finite after this tick (from 1).
+    /// A value was not finite.
     Diverged {
-        /// Which one.
+        /// Tick (from 1) after which it was found.
         tick: usize,
     },
 }
 
-/// What an observer of an episode is shown after each tick; tick 0 is the start, without action.
+/// The state after a tick, for observers; tick 0 is the initial state, without action.
 pub struct Scene<'a> {
-    /// From 0 to `ticks`.
+    /// Tick, from 0 to `ticks`.
     pub tick: usize,
     /// Fields, `[batch, nodes…]`.
     pub z: &'a [Real],
@@ -73,29 +76,29 @@ pub struct Scene<'a> {
     pub action: &'a [Real],
 }
 
-/// Cotangents of an own loss after one tick, to be filled in; all zero at first.
+/// Cotangents of a custom loss after one tick, to be filled in; initially zero.
 pub struct TickCotangents<'a> {
-    /// From 1 to `ticks`.
+    /// Tick, from 1 to `ticks`.
     pub tick: usize,
-    /// Of the fields, `[batch, nodes…]`.
+    /// Cotangents of the fields, `[batch, nodes…]`.
     pub z: &'a mut [Real],
-    /// Of the positions, `[batch, agents, d]`.
+    /// Cotangents of the positions, `[batch, agents, d]`.
     pub xi: &'a mut [Real],
-    /// Of the actions as they were carried out, `[batch, agents, k]`.
+    /// Cotangents of the executed actions, `[batch, agents, k]`.
     pub action: &'a mut [Real],
 }
 
-/// How much the cost of each instance counts.
+/// Weights of the instances in the loss.
 #[derive(Clone, Copy, Debug)]
 pub enum Share<'a> {
-    /// All the same.
+    /// One weight for all.
     Same(f64),
-    /// Each its own.
+    /// One weight per instance.
     Each(&'a [f64]),
 }
 
 impl Share<'_> {
-    /// That of instance `i`.
+    /// Returns the weight of instance `i`.
     pub(super) fn of(self, i: usize) -> f64 {
         match self {
             Self::Same(share) => share,
@@ -105,42 +108,46 @@ impl Share<'_> {
 }
 
 impl Default for Share<'_> {
-    /// Nothing.
+    /// Zero.
     fn default() -> Self {
         Self::Same(0.0)
     }
 }
 
-/// What the gradient is of.
+/// The loss to differentiate.
 #[derive(Default)]
 pub struct Loss<'a> {
     /// Weight of the cost of each instance.
     pub cost: Share<'a>,
-    /// An own loss on the trajectory beside it: called for every tick, from the last to the first, for its cotangents. Needs segments of one tick.
+    /// A custom loss on the trajectory: called for every tick, from the last to the first, to fill in cotangents. Needs
+    /// segments of one tick.
     pub own: Option<&'a mut dyn FnMut(&mut TickCotangents)>,
 }
 
 impl Loss<'_> {
-    /// `share` times the sum over instances of the cost.
+    /// Returns `share` times the sum of the costs of all instances.
     pub fn cost(share: f64) -> Self {
         Self { cost: Share::Same(share), own: None }
     }
 }
 
-/// What a backward sweep gives; each is meaningful only where it was wanted.
+/// Gradients of a backward sweep; each is valid only if it was requested.
 pub struct Gradients<'r> {
-    /// By the parameters.
+    /// Gradient with respect to the parameters.
     pub params: &'r [Real],
-    /// By given actions, `[ticks, batch, agents, k]`.
+    /// Gradient with respect to given actions, `[ticks, batch, agents, k]`.
     pub actions: &'r [Real],
-    /// By the fields at the start, `[batch, nodes…]`.
+    /// Gradient with respect to the initial fields, `[batch, nodes…]`.
     pub start: &'r [Real],
-    /// By the positions at the start, `[batch, agents, d]`.
-    pub places: &'r [Real],
-    /// By the action before the first, `[batch, agents, k]`.
+    /// Gradient with respect to the initial positions, `[batch, agents, d]`.
+    pub positions: &'r [Real],
+    /// Gradient with respect to the action before the first tick, `[batch, agents, k]`.
+    #[doc(hidden)]
     pub previous: &'r [Real],
-    /// By what was pending at the start, `[batch, agents, decisions·k]`.
+    /// Gradient with respect to the initially pending actions, `[batch, agents, decisions·k]`.
+    #[doc(hidden)]
     pub pending: &'r [Real],
-    /// By what agents remember at the start, `[batch, agents, h]`.
+    /// Gradient with respect to the initial memory, `[batch, agents, h]`.
+    #[doc(hidden)]
     pub memory: &'r [Real],
 }

@@ -1,67 +1,82 @@
-//! Episodes with their derivatives: ticks in a row, and the backward sweep through them.
+//! Differentiable episodes: a forward pass over ticks, and a backward sweep through them.
+//!
+//! ```
+//! use cinoc::rollout::{Control, GradientTargets, Loss, Rollout};
+//!
+//! let scenario = cinoc::problem("heat1d")?;
+//! let (problem, ticks) = (scenario.problem(), 3);
+//! let field = vec![0.5; problem.stepper.grid().count()];
+//! let actions = vec![0.0; ticks * problem.agents * problem.swarm.action_width()];
+//! let mut rollout = Rollout::new(ticks, 1, true, problem.agents);
+//! rollout.batch.push(&field, &vec![0.0; field.len()], &problem.swarm.start(problem.agents));
+//! let episode = rollout.forward(problem, Control::Actions(&actions), GradientTargets::ALL, &mut |_| {});
+//! assert_eq!(episode.backward(Loss::cost(1.0)).actions.len(), actions.len());
+//! # Ok::<(), cinoc::Error>(())
+//! ```
 
 mod batch;
 mod control;
-mod living;
-mod marks;
+mod mask_failed;
+pub(crate) mod recorder;
+mod segment;
 mod tick;
 
-pub use batch::{Batch, Beginning};
-pub use control::{Control, Gradients, Loss, Outcome, Scene, Share, TickCotangents, Wanted};
-pub use tick::{Decide, Given, Inputs, Noise, State, tick};
+#[doc(hidden)]
+pub use batch::Batch;
+pub use batch::InitialCondition;
+pub use control::{Control, GradientTargets, Gradients, Loss, Outcome, Scene};
+#[doc(hidden)]
+pub use control::{Share, TickCotangents};
+#[doc(hidden)]
+pub use tick::{Decide, Inputs, Noise, State, TickInputs, decide_once, tick};
 
-pub(crate) use living::living;
+pub(crate) use mask_failed::mask_failed;
+pub(crate) use recorder::{MEMORY, PARTS, POSITIONS, Slot, TickRecorder, field_shape, parts, take};
 
-use crate::agents::Disturbance;
-use crate::policy::Declared;
 use crate::{Problem, Real};
 use cinoc_tape::kernel::buffer::Buffer;
-use cinoc_tape::{Adjoints, Memory, Tape};
-use marks::{Marks, PARTS};
+use cinoc_tape::{Adjoints, Arena, Shape, Tape};
+use recorder::{PENDING, PREVIOUS};
+use segment::SegmentVars;
 
-/// Which part of a state is which.
-const PLACES: usize = 1;
-const PREVIOUS: usize = 2;
-const PENDING: usize = 3;
-const MEMORY: usize = 4;
-
-/// Episodes of one batch with their derivatives: working space that is reused from update to update.
+/// A batch of episodes with its derivatives, and workspace that is reused from update to update.
 pub struct Rollout {
     /// The episodes.
     pub batch: Batch,
     /// Sum over ticks of weight·term for each term and instance, `[terms, batch]`.
+    #[doc(hidden)]
     pub costs: Vec<f64>,
-    /// Cotangents, of the parameters among them.
+    /// Cotangents, including those of the parameters.
     bars: Adjoints,
-    /// Decisions of an episode, and the ticks that each holds for.
+    /// Number of decisions, and of ticks per decision.
     ticks: usize,
-    hold: usize,
-    /// Decisions of the whole episode, and how many of them were made before.
+    action_repeat: usize,
+    /// Number of decisions of the whole episode, and of those made before this part.
     of: usize,
     before: usize,
     segment: usize,
     keep: bool,
     rematerialise: bool,
-    wanted: Wanted,
-    memories: Vec<Memory>,
-    /// Working space of all ticks but the recorded ones.
+    wanted: GradientTargets,
+    memories: Vec<Arena>,
+    /// Workspace of replayed ticks.
     scratch: Buffer,
-    marks: Vec<Marks>,
-    /// The state at the start of each segment and at the end; without a gradient to follow, only the last two.
+    marks: Vec<SegmentVars>,
+    /// States at the start of each segment and at the end; without gradient, only the last two.
     states: Vec<[Vec<Real>; PARTS]>,
-    /// What differs from tick to tick in the segment at hand, one after the other.
+    /// Inputs of the ticks of the current segment, concatenated.
     inputs: Vec<Real>,
     state_bar: [Vec<Real>; PARTS],
     start_bar: Vec<Real>,
     action_bar: Vec<Real>,
     seed: Vec<Real>,
-    /// Whether a backward sweep has computed segments again that were not kept.
+    /// True after a backward sweep has recomputed segments that were not kept.
     swept: bool,
 }
 
 impl Rollout {
-    /// For episodes of `ticks` ticks, recorded in segments of `segment` ticks. With `keep` all segments stay in memory until the
-    /// backward sweep; without, each is computed once more when its turn comes. The gradient is the same.
+    /// Creates a rollout of `ticks` ticks, recorded in segments of `segment` ticks. With `keep`, all segments stay in
+    /// memory until the backward sweep; otherwise each is recomputed when needed. The gradient is the same.
     pub fn new(ticks: usize, segment: usize, keep: bool, agents: usize) -> Self {
         let segments = ticks.div_ceil(segment);
         Self {
@@ -69,16 +84,16 @@ impl Rollout {
             costs: Vec::new(),
             bars: Adjoints::default(),
             ticks,
-            hold: 1,
+            action_repeat: 1,
             of: ticks,
             before: 0,
             segment,
             keep,
             rematerialise: false,
-            wanted: Wanted::default(),
-            memories: (0..if keep { segments } else { 3 }).map(|_| Memory::default()).collect(),
+            wanted: GradientTargets::default(),
+            memories: (0..if keep { segments } else { 3 }).map(|_| Arena::default()).collect(),
             scratch: Buffer::default(),
-            marks: vec![Marks::default(); segments],
+            marks: vec![SegmentVars::default(); segments],
             states: vec![Default::default(); segments + 1],
             inputs: Vec::new(),
             state_bar: Default::default(),
@@ -89,38 +104,48 @@ impl Rollout {
         }
     }
 
-    /// The same, but with `yes` recorded ticks keep only what cannot be computed again. The gradient is the same.
-    pub fn rematerialise(mut self, yes: bool) -> Self {
-        self.rematerialise = yes;
+    /// Enables rematerialisation: cheap intermediate values are recomputed instead of kept. The gradient is the same.
+    #[doc(hidden)]
+    pub fn rematerialise(mut self, enabled: bool) -> Self {
+        self.rematerialise = enabled;
         self
     }
 
-    /// The same, but every decision holds for so many ticks; what was said of ticks before is then said of decisions.
-    pub fn hold(mut self, ticks: usize) -> Self {
-        self.hold = ticks;
+    /// Repeats each action for `ticks` ticks; the ticks of [`new`](Self::new) then count decisions.
+    #[doc(hidden)]
+    pub fn action_repeat(mut self, ticks: usize) -> Self {
+        self.action_repeat = ticks;
         self
     }
 
-    /// The same, but as a part of an episode of `of` decisions, of which `before` were made already: weights of the cost, deaths, noise and the
-    /// clock count from there. What it begins with besides fields and places is in the [`Batch`].
+    /// Makes this a part of an episode of `of` decisions, of which `before` were made earlier: cost weights, failures,
+    /// noise and the clock count from there. The [`Batch`] holds the initial state of the part.
+    #[doc(hidden)]
     pub fn part(mut self, before: usize, of: usize) -> Self {
         (self.before, self.of) = (before, of);
         self
     }
 
-    /// Rolls the batch out. `watch` sees every tick if segments are single ticks, else the end of each segment.
+    /// Computes the episodes. `watch` is called after every tick if segments are single ticks, else at the end of each
+    /// segment.
     pub fn forward<'r>(
         &'r mut self,
         problem: &'r Problem,
         control: Control<'r>,
-        wanted: Wanted,
+        wanted: GradientTargets,
         watch: &mut dyn FnMut(&Scene),
     ) -> Episode<'r> {
         let outcome = self.compute_all(problem, control, wanted, watch);
         Episode { rollout: self, problem, control, outcome }
     }
 
-    fn compute_all(&mut self, problem: &Problem, control: Control, wanted: Wanted, watch: &mut dyn FnMut(&Scene)) -> Outcome {
+    fn compute_all(
+        &mut self,
+        problem: &Problem,
+        control: Control,
+        wanted: GradientTargets,
+        watch: &mut dyn FnMut(&Scene),
+    ) -> Outcome {
         let (size, agents) = (self.batch.size, self.batch.agents);
         let width = problem.swarm.action_width();
         if let Control::Actions(actions) = control {
@@ -130,14 +155,14 @@ impl Rollout {
         self.wanted = wanted;
         let [z, xi, previous, pending, memory] = &mut self.states[0];
         copy(z, &self.batch.start);
-        copy(xi, &self.batch.places);
+        copy(xi, &self.batch.positions);
         begin(previous, &self.batch.previous, size * agents * width);
-        begin(pending, &self.batch.pending, size * agents * width * problem.swarm.disturbance().pending(self.hold));
+        begin(pending, &self.batch.pending, size * agents * width * problem.swarm.disturbance().pending(self.action_repeat));
         begin(memory, &self.batch.memory, size * agents * control.declared().memory);
         self.swept = false;
         self.costs.clear();
         self.costs.resize(problem.task.terms().len() * size, 0.0);
-        watch(&Scene { tick: 0, z: &self.batch.start, xi: &self.batch.places, action: &[] });
+        watch(&Scene { tick: 0, z: &self.batch.start, xi: &self.batch.positions, action: &[] });
         for s in 0..self.marks.len() {
             if s != self.model(s) {
                 let slot = self.slot(s);
@@ -171,18 +196,19 @@ impl Rollout {
         Outcome::Finished
     }
 
-    /// The segment that is recorded for segment `s` to be replayed from: the first of the same length.
+    /// Returns the recorded segment that segment `s` replays: the first of the same length.
     fn model(&self, s: usize) -> usize {
         let shorter = s + 1 == self.marks.len() && !self.ticks.is_multiple_of(self.segment);
         if shorter { s } else { 0 }
     }
 
-    /// Where the state at the start of segment `s` is kept.
+    /// Returns the index of the state at the start of segment `s`.
     fn state(&self, s: usize) -> usize {
         if self.wanted.any() { s } else { s % 2 }
     }
 
-    /// The memory of segment `s`. Where not all are kept, the two models have their own and the others share one.
+    /// Returns the index of the arena of segment `s`. Unless all are kept, the two recorded segments have their own and
+    /// the others share one.
     fn slot(&self, s: usize) -> usize {
         match (self.keep, s) {
             (true, s) => s,
@@ -192,152 +218,116 @@ impl Rollout {
         }
     }
 
-    /// The ticks of segment `s`, from 0.
+    /// Returns the ticks of segment `s`, from 0.
     fn ticks_of(&self, s: usize) -> std::ops::Range<usize> {
         s * self.segment..((s + 1) * self.segment).min(self.ticks)
     }
 
-    /// Whether places are the same in all ticks and nobody asks for the derivative by them: then what follows from them is computed once.
-    fn fixed_places(&self, problem: &Problem) -> bool {
-        !problem.swarm.moves() && !self.wanted.places
+    /// Returns true if positions are constant and need no gradient: values that depend only on them are then computed
+    /// once.
+    fn fixed_positions(&self, problem: &Problem) -> bool {
+        !problem.swarm.moves() && !self.wanted.positions
     }
 
-    /// Gathers what differs from tick to tick in segment `s`, in the order of recording.
+    /// Returns the recorder of the ticks of this rollout.
+    fn recorder<'a>(&self, problem: &'a Problem, control: Control<'a>) -> TickRecorder<'a> {
+        TickRecorder { problem, control, size: self.batch.size, agents: self.batch.agents, action_repeat: self.action_repeat }
+    }
+
+    /// Gathers the inputs of all ticks of segment `s`.
     fn gather(&mut self, problem: &Problem, control: Control, s: usize) {
-        let Declared { noise, clock, .. } = control.declared();
-        self.inputs.clear();
-        for tick in self.ticks_of(s) {
-            let now = self.before + tick;
-            self.batch.strength_at(now * self.hold, &mut self.inputs);
-            if problem.task.timed() {
-                self.inputs.resize(self.inputs.len() + self.batch.size, (now * self.hold) as Real);
-            }
-            if let Control::Policy(..) = control {
-                self.batch.sensor_noise_at(problem, now * self.hold, &mut self.inputs);
-            }
-            self.batch.actuator_noise_at(problem, now * self.hold..(now + 1) * self.hold, &mut self.inputs);
-            if noise > 0 {
-                self.batch.noise_at(now, noise, &mut self.inputs);
-            }
-            if clock {
-                let over = now as Real / self.of as Real;
-                self.inputs.resize(self.inputs.len() + self.batch.size, over);
-            }
-            if let Control::Actions(actions) = control {
-                let each = actions.len() / self.ticks;
-                self.inputs.extend_from_slice(&actions[tick * each..(tick + 1) * each]);
-            }
+        let (recorder, width, ticks) = (self.recorder(problem, control), control.declared().noise, self.ticks_of(s));
+        let Self { inputs, batch, action_repeat, before, of, .. } = self;
+        inputs.clear();
+        for decision in ticks.clone() {
+            let now = *before + decision;
+            let tick = now * *action_repeat;
+            recorder.gather(inputs, |slot, out| match slot {
+                Slot::Strength => batch.strength_at(tick, out),
+                Slot::Now => out.resize(out.len() + batch.size, tick as Real),
+                Slot::SensorNoise => batch.sensor_noise_at(problem, tick, out),
+                Slot::ActuatorNoise => batch.actuator_noise_at(problem, tick..tick + *action_repeat, out),
+                Slot::PolicyNoise => batch.noise_at(now, width, out),
+                Slot::Clock => out.resize(out.len() + batch.size, now as Real / *of as Real),
+                Slot::Action => {
+                    let Control::Actions(actions) = control else { unreachable!("a policy decides") };
+                    let each = batch.size * batch.agents * problem.swarm.action_width();
+                    out.extend_from_slice(&actions[decision * each..][..each]);
+                }
+            });
         }
     }
 
-    /// Computes segment `s`: the first of its kind is recorded, the others replay it.
+    /// Computes segment `s`: the first of its length is recorded, the others replay it.
     fn compute(&mut self, problem: &Problem, control: Control, s: usize) {
         self.gather(problem, control, s);
         let (slot, model, from) = (self.slot(s), self.model(s), self.state(s));
         if s == model || !self.memories[self.slot(model)].replayable() {
             return self.record(problem, control, s, slot);
         }
-        let fixed = self.fixed_places(problem);
+        let fixed = self.fixed_positions(problem);
         let (known, new) = self.marks.split_at_mut(s);
         let marks = &known[model];
         new[0].copy(marks);
         let (recorded, free) = self.memories.split_at_mut(slot);
         let states = marks.first.into_iter().zip(&self.states[from]).enumerate();
-        let start = states.filter(|(part, _)| !fixed || *part != PLACES).filter_map(|(_, (id, x))| Some((id?, x.as_slice())));
-        // Start and target are those of the recording, and so are places that never change.
+        let start = states.filter(|(part, _)| !fixed || *part != POSITIONS).filter_map(|(_, (id, x))| Some((id?, x.as_slice())));
+        // Initial field, target and fixed positions are constants of the recording.
         let mut rest = self.inputs.as_slice();
-        let inputs = marks.inputs.iter().map(|&id| {
-            let (values, after) = rest.split_at(recorded[model].shape(id).count());
-            rest = after;
-            (id, values)
-        });
+        let inputs = marks.inputs.iter().map(|&id| (id, take(&mut rest, recorded[model].shape(id).count())));
         free[0].replay(&recorded[model], control.shared(), start.chain(inputs), &mut self.scratch);
     }
 
-    /// Records segment `s` into memory `slot`.
+    /// Records segment `s` into arena `slot`.
     fn record(&mut self, problem: &Problem, control: Control, s: usize, slot: usize) {
-        let (size, agents, from, ticks) = (self.batch.size, self.batch.agents, self.state(s), self.ticks_of(s));
-        let (wanted, fixed, declared) = (self.wanted, self.fixed_places(problem), control.declared());
-        let (d, width) = (problem.swarm.dimensions(), problem.swarm.action_width());
-        let Disturbance { sensor, actuator, .. } = problem.swarm.disturbance();
-        let waiting = width * problem.swarm.disturbance().pending(self.hold);
-        let shared = control.shared();
-        let tape = Tape::new(std::mem::take(&mut self.memories[slot]), shared).rematerialise(self.rematerialise || !wanted.any());
+        let (recorder, from, ticks) = (self.recorder(problem, control), self.state(s), self.ticks_of(s));
+        let (wanted, fixed) = (self.wanted, self.fixed_positions(problem));
+        let memory = std::mem::take(&mut self.memories[slot]);
+        let tape = Tape::new(memory, control.shared()).rematerialise(self.rematerialise || !wanted.any());
         let marks = &mut self.marks[s];
         marks.clear();
         {
-            let nodes = &problem.stepper.grid().nodes;
-            let mut field = [size; 4];
-            field[1..=nodes.len()].copy_from_slice(nodes);
-            let field = &field[..=nodes.len()];
-            let leaf = |shape: &[usize], x: &[Real]| if wanted.any() { tape.input(shape, x) } else { tape.given(shape, x) };
-            let [z, xi, previous, pending, memory] = &self.states[from];
-            let mut state = State {
-                z: leaf(field, z),
-                xi: if fixed { tape.constant([size, agents, d], xi) } else { leaf(&[size, agents, d], xi) },
-                previous: leaf(&[size, agents, width], previous),
-                pending: (waiting > 0).then(|| leaf(&[size, agents, waiting], pending)),
-                memory: (declared.memory > 0).then(|| leaf(&[size, agents, declared.memory], memory)),
-            };
-            marks.first = marks::parts(&state);
+            let leaf =
+                |shape: Shape, x: &[Real], wants: bool| if wants { tape.input(shape, x) } else { tape.placeholder(shape, x) };
+            let values = &self.states[from];
+            let mut state = recorder.state(|part, shape| match part {
+                POSITIONS if fixed => tape.constant(shape, &values[part]),
+                _ => leaf(shape, &values[part], wanted.any()),
+            });
+            marks.first = parts(&state);
             let start = match wanted.start {
-                true => tape.fixed_input(field, &self.batch.start),
-                false => tape.constant(field, &self.batch.start),
+                true => tape.fixed_input(recorder.field(), &self.batch.start),
+                false => tape.constant(recorder.field(), &self.batch.start),
             };
             marks.start = Some(start.id());
-            let target = tape.constant(field, &self.batch.target);
+            let fields = [start, tape.constant(recorder.field(), &self.batch.target)];
             let mut rest = self.inputs.as_slice();
+            let SegmentVars { inputs, actions, terms, .. } = marks;
             for _ in ticks {
-                let mut next = |shape: &[usize], wants: bool| {
-                    let (values, after) = rest.split_at(shape.iter().product());
-                    rest = after;
-                    let var = if wants { tape.input(shape, values) } else { tape.given(shape, values) };
-                    marks.inputs.push(var.id());
+                let input = |slot: Slot, shape: Shape| {
+                    let given = slot == Slot::Action;
+                    let var = leaf(shape, take(&mut rest, shape.count()), given && wanted.actions);
+                    inputs.push(var.id());
+                    actions.extend(given.then(|| var.id()));
                     var
                 };
-                let strength = next(&[size, agents], false);
-                let now = problem.task.timed().then(|| next(&[size], false));
-                let by_policy = matches!(control, Control::Policy(..));
-                let noise = Noise {
-                    sensor: (by_policy && sensor > 0.0).then(|| next(field, false)),
-                    actuator: (actuator > 0.0).then(|| next(&[size, agents, self.hold * width], false)),
-                };
-                let decide = match control {
-                    Control::Policy(policy, params) => Decide::Policy {
-                        policy,
-                        theta: params.leaves(&tape, wanted.params),
-                        inputs: Inputs {
-                            noise: (declared.noise > 0).then(|| next(&[size, agents, declared.noise], false)),
-                            clock: declared.clock.then(|| next(&[size, 1], false)),
-                        },
-                    },
-                    Control::Actions(_) => {
-                        let action = next(&[size, agents, width], wanted.actions);
-                        marks.actions.push(action.id());
-                        Decide::Action(action)
-                    }
-                };
-                let before = marks.terms.len();
-                let given = Given { start, target, strength, now, hold: self.hold, noise };
-                state = tick(problem, decide, state, given, &mut |term| marks.terms.push(term.id()));
-                let (found, named) = (marks.terms.len() - before, problem.task.terms().len());
-                assert_eq!(found, named, "a task adds as many terms to the cost as it names");
+                state = recorder.tick(&tape, state, fields, wanted.params, input, &mut |term| terms.push(term.id()));
             }
-            marks.last = marks::parts(&state);
+            self.marks[s].last = parts(&state);
         }
-        self.memories[slot] = tape.into_memory();
+        self.memories[slot] = tape.into_arena();
     }
 
     fn backward(&mut self, problem: &Problem, control: Control, mut loss: Loss) {
         let (terms, shared) = (problem.task.terms().len(), control.shared());
         let parameters = if let Control::Policy(_, params) = control { params.theta().len() } else { 0 };
-        assert!(loss.own.is_none() || self.segment == 1, "an own loss needs segments of one tick, not of {}", self.segment);
+        assert!(loss.own.is_none() || self.segment == 1, "a custom loss needs segments of one tick, not of {}", self.segment);
         let per_tick = self.states[0][PREVIOUS].len();
         zeros(&mut self.action_bar, if self.wanted.actions { self.ticks * per_tick } else { 0 });
         self.start_bar.clear();
         for s in (0..self.marks.len()).rev() {
             let (slot, last) = (self.slot(s), s + 1 == self.marks.len());
-            // What is not kept is computed again, but for the last, which is there unless a sweep came before.
+            // Segments that were not kept are recomputed, except the last, which is present in the first sweep.
             if !self.keep && (!last || self.swept) && s != self.model(s) {
                 self.compute(problem, control, s);
             }
@@ -351,7 +341,7 @@ impl Rollout {
             }
             if let Some(own) = &mut loss.own {
                 let [z, xi, action, ..] = &mut self.state_bar;
-                let sizes = [self.states[0][0].len(), self.states[0][PLACES].len(), per_tick];
+                let sizes = [self.states[0][0].len(), self.states[0][POSITIONS].len(), per_tick];
                 [&mut *z, &mut *xi, &mut *action].into_iter().zip(sizes).for_each(|(bar, size)| zeros(bar, size));
                 own(&mut TickCotangents { tick: s + 1, z, xi, action });
                 for (id, bar) in marks.last.into_iter().zip(&self.state_bar).take(PREVIOUS + 1) {
@@ -367,9 +357,9 @@ impl Rollout {
                 }
             }
             let next = slot.checked_sub(1).filter(|_| self.keep).map(|slot| &self.memories[slot]);
-            memory.backward_before(shared, &mut self.bars, next);
-            // Every recording begins with the same tick, in which as a rule all is computed that is the same in every tick.
-            let ends = s == 0 || !memory.sweeps_with(&self.memories[self.slot(self.model(s - 1))]);
+            memory.backward_prefetching(shared, &mut self.bars, next);
+            // All recordings begin with the same tick, which usually computes all loop-invariant values.
+            let ends = s == 0 || !memory.has_same_invariants(&self.memories[self.slot(self.model(s - 1))]);
             if ends {
                 memory.backward_loop_invariant(shared, &mut self.bars);
                 if let (true, Some(id)) = (self.wanted.start, marks.start) {
@@ -395,64 +385,72 @@ impl Rollout {
         self.swept = true;
     }
 
-    /// Sweeps backwards through what [`forward`](Self::forward) computed, of which all ticks were finite, with the same problem and control;
-    /// as often as there are losses.
+    /// Computes the gradient of a loss after [`forward`](Self::forward) with the same problem and control, in which all
+    /// ticks were finite. It may be called repeatedly, with different losses.
     ///
     /// # Panics
-    /// If no derivative was wanted.
+    /// If no gradient was requested.
     pub fn sweep(&mut self, problem: &Problem, control: Control, loss: Loss) -> Gradients<'_> {
-        assert!(self.wanted.any(), "a rollout without wanted derivatives cannot be swept backwards");
+        assert!(self.wanted.any(), "a rollout without requested gradients cannot be swept backwards");
         self.backward(problem, control, loss);
         let [z, xi, previous, pending, memory] = &self.state_bar;
-        Gradients { params: &self.bars.shared, actions: &self.action_bar, start: z, places: xi, previous, pending, memory }
+        Gradients { params: &self.bars.shared, actions: &self.action_bar, start: z, positions: xi, previous, pending, memory }
     }
 
-    /// Sets the gradient by the parameters to zero; backward sweeps add to it.
+    /// Resets the gradient with respect to the parameters; backward sweeps add to it.
+    #[doc(hidden)]
     pub fn clear_gradient(&mut self) {
         self.bars.clear_shared();
     }
 
-    /// The gradient by the parameters, summed over backward sweeps since [`clear_gradient`](Self::clear_gradient).
+    /// Returns the gradient with respect to the parameters, summed over the backward sweeps since
+    /// [`clear_gradient`](Self::clear_gradient).
+    #[doc(hidden)]
     pub fn gradient(&self) -> &[Real] {
         &self.bars.shared
     }
 
-    /// The state at the end: field, positions.
+    /// Returns the final fields and positions.
+    #[doc(hidden)]
     pub fn end(&self) -> (&[Real], &[Real]) {
         let [z, xi, ..] = &self.states[self.state(self.marks.len())];
         (z, xi)
     }
 
-    /// What was decided and has yet to act at the end, `[batch, agents, decisions·k]`, the oldest first.
+    /// Returns the pending actions at the end, `[batch, agents, decisions·k]`, oldest first.
+    #[doc(hidden)]
     pub fn pending(&self) -> &[Real] {
         &self.states[self.state(self.marks.len())][PENDING]
     }
 
-    /// What each agent remembers at the end, `[batch, agents, h]`.
+    /// Returns the memory at the end, `[batch, agents, h]`.
+    #[doc(hidden)]
     pub fn remembered(&self) -> &[Real] {
         &self.states[self.state(self.marks.len())][MEMORY]
     }
 
-    /// Bytes held by recorded segments.
+    /// Returns the memory of recorded segments, in bytes.
+    #[doc(hidden)]
     pub fn bytes(&self) -> usize {
-        self.memories.iter().map(Memory::bytes).sum()
+        self.memories.iter().map(Arena::bytes).sum()
     }
 }
 
-/// A rollout that was computed, and can be swept backwards.
+/// A computed rollout, ready for a backward sweep.
 pub struct Episode<'r> {
     rollout: &'r mut Rollout,
     problem: &'r Problem,
     control: Control<'r>,
-    /// How it ended.
+    /// The end of the episodes.
     pub outcome: Outcome,
 }
 
 impl<'r> Episode<'r> {
-    /// Sweeps backwards. The gradient by the parameters adds to that of sweeps before, see [`Rollout::clear_gradient`].
+    /// Computes the gradient of a loss. The gradient with respect to the parameters is added to that of earlier sweeps;
+    /// see [`Rollout::clear_gradient`].
     ///
     /// # Panics
-    /// If no derivative was wanted.
+    /// If no gradient was requested.
     pub fn backward(self, loss: Loss) -> Gradients<'r> {
         self.rollout.sweep(self.problem, self.control, loss)
     }
@@ -463,12 +461,12 @@ fn copy(to: &mut Vec<Real>, from: &[Real]) {
     to.extend_from_slice(from);
 }
 
-/// What an episode begins with: `from`, or zeros where nothing is given.
+/// Copies `from`, or zeros if it is empty.
 fn begin(to: &mut Vec<Real>, from: &[Real], count: usize) {
     if from.is_empty() {
         return zeros(to, count);
     }
-    assert_eq!(from.len(), count, "{} numbers to begin with where there are {count}", from.len());
+    assert_eq!(from.len(), count, "an initial state of {} numbers instead of {count}", from.len());
     copy(to, from);
 }
 
@@ -477,7 +475,7 @@ fn zeros(to: &mut Vec<Real>, count: usize) {
     to.resize(count, 0.0);
 }
 
-/// Adds, where an empty vector is one of zeros.
+/// Adds `from`; an empty vector counts as zeros.
 fn add(to: &mut Vec<Real>, from: &[Real]) {
     if to.is_empty() {
         copy(to, from);

@@ -1,31 +1,31 @@
-//! Which settings of a run may change when it is resumed.
+//! Settings of a run that may change when it is resumed.
 
 use crate::Error;
 use std::collections::BTreeMap;
 use std::path::Path;
 use toml::{Table, Value};
 
-/// Settings that may change, and to what: a run may go on for longer, and after a divergence it may go on with smaller steps.
-/// Anything else would make it a run of which nobody could say how it was trained.
-const MAY_CHANGE: [(&str, Way); 5] = [
-    ("train.updates", Way::Up),
-    ("train.rate", Way::Down),
-    ("train.rate_start", Way::Down),
-    ("train.rate_end", Way::Down),
-    ("train.clip", Way::Down),
+/// Settings that may change, and in which direction: a run may be extended, and after a divergence it may continue with
+/// smaller steps. Any other change would leave no record of how the policy was trained.
+const MAY_CHANGE: [(&str, Direction); 5] = [
+    ("train.updates", Direction::Up),
+    ("train.rate", Direction::Down),
+    ("train.rate_start", Direction::Down),
+    ("train.rate_end", Direction::Down),
+    ("train.clip", Direction::Down),
 ];
 
 #[derive(Clone, Copy, PartialEq)]
-enum Way {
+enum Direction {
     Up,
     Down,
 }
 
-/// Checks that a run with the settings `was` may go on with the settings `asked`, both as TOML.
+/// Checks that a run with the settings `was` may continue with the settings `asked`, both as TOML.
 pub fn check(was: &str, asked: &str, folder: &Path) -> Result<(), Error> {
-    let (was, asked) = (leaves(was), leaves(asked));
+    let (was, asked) = (flattened(was), flattened(asked));
     let show = |value: Option<&Value>| value.map_or_else(|| "nothing".to_owned(), Value::to_string);
-    // The problem first: if that is another one, so are most settings.
+    // The problem first: if it differs, so do most settings.
     let keys = std::iter::once("problem").chain(was.keys().chain(asked.keys()).map(String::as_str));
     for key in keys {
         let (old, new) = (was.get(key), asked.get(key));
@@ -35,10 +35,10 @@ pub fn check(was: &str, asked: &str, folder: &Path) -> Result<(), Error> {
         let way = MAY_CHANGE.iter().find(|(may, _)| *may == key).map(|(_, way)| *way);
         let (path, key, was, asked) = (folder.to_owned(), key.to_owned(), show(old), show(new));
         match (way, old.and_then(number), new.and_then(number)) {
-            (Some(Way::Up), Some(old), Some(new)) if new > old => {}
-            (Some(Way::Down), Some(old), Some(new)) if new < old => {}
+            (Some(Direction::Up), Some(old), Some(new)) if new > old => {}
+            (Some(Direction::Down), Some(old), Some(new)) if new < old => {}
             (Some(way), ..) => {
-                let way = if way == Way::Up { "raised" } else { "lowered" };
+                let way = if way == Direction::Up { "raised" } else { "lowered" };
                 return Err(Error::ResumeWay { path, key, was, asked, way });
             }
             (None, ..) => return Err(Error::ResumeOther { path, key, was, asked }),
@@ -51,8 +51,8 @@ fn number(value: &Value) -> Option<f64> {
     value.as_float().or(value.as_integer().map(|i| i as f64))
 }
 
-/// Every setting by its whole name.
-fn leaves(text: &str) -> BTreeMap<String, Value> {
+/// Returns every setting by its full key.
+fn flattened(text: &str) -> BTreeMap<String, Value> {
     fn flatten(prefix: &str, table: Table, out: &mut BTreeMap<String, Value>) {
         for (key, value) in table {
             match value {
@@ -62,7 +62,7 @@ fn leaves(text: &str) -> BTreeMap<String, Value> {
         }
     }
     let mut all = BTreeMap::new();
-    // Both texts were written by ourselves.
+    // Both texts were written by this crate.
     flatten("", text.parse().unwrap_or_default(), &mut all);
     all
 }

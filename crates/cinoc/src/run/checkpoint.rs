@@ -1,8 +1,8 @@
-//! Everything a run needs to go on: parameters, optimiser, best parameters, position.
+//! The state needed to resume a run: parameters, optimiser, best parameters, position.
 //!
-//! Random numbers have addresses (seed, stream, index), so the number of updates is all the state they have.
+//! Random numbers have addresses (seed, stream, index), so the number of updates is their only state.
 
-use super::sealed::{self, Facts, Sealed, Tensor};
+use super::sealed::{self, Metadata, Sealed, Tensor};
 use crate::train::{Best, Trainer};
 use crate::{Config, Error, Real};
 use safetensors::tensor::Dtype;
@@ -18,11 +18,11 @@ pub struct Checkpoint {
     update: usize,
     adam_steps: u64,
     best: Option<(f64, usize)>,
-    /// Parameters, the optimiser's two means, the running mean, the best parameters.
+    /// Parameters, first and second moment of Adam, running mean, best parameters.
     vectors: [Vec<Real>; 5],
 }
 
-/// How long the files of curves were at a checkpoint.
+/// Lengths of the curve files at a checkpoint.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Curves {
     pub metrics_bytes: u64,
@@ -60,9 +60,9 @@ impl Checkpoint {
         sealed::write(path, facts, &tensors)
     }
 
-    fn content(&self) -> (Facts, Vec<Tensor>) {
+    fn content(&self) -> (Metadata, Vec<Tensor>) {
         let (score, update) = self.best.unwrap_or((f64::INFINITY, 0));
-        let facts = Facts::from([
+        let facts = Metadata::from([
             ("version", env!("CARGO_PKG_VERSION").to_owned()),
             ("kind", "checkpoint".to_owned()),
             ("config", self.config.clone()),
@@ -84,7 +84,7 @@ impl Checkpoint {
         (facts, tensors.collect())
     }
 
-    /// From the content of a file.
+    /// Reads the content of a file.
     pub fn open(bytes: &[u8], path: &Path) -> Result<Self, Error> {
         Self::from_bytes(bytes, path).map_err(|error| match error {
             Error::Model { path, reason } => Error::Checkpoint { path, reason },
@@ -130,12 +130,12 @@ impl Checkpoint {
         })
     }
 
-    /// How many numbers the parameter vector has.
+    /// Returns the number of parameters.
     pub fn count(&self) -> usize {
         self.vectors[0].len()
     }
 
-    /// Puts a fresh trainer where this one was.
+    /// Restores the state of a fresh trainer.
     pub fn restore(self, trainer: &mut Trainer, path: &Path) -> Result<(), Error> {
         let wanted = trainer.params.theta().len();
         if self.count() != wanted {
@@ -170,7 +170,7 @@ mod tests {
         }
     }
 
-    fn complaint(change: impl FnOnce(&mut Facts, &mut Vec<Tensor>)) -> String {
+    fn complaint(change: impl FnOnce(&mut Metadata, &mut Vec<Tensor>)) -> String {
         let (mut facts, mut tensors) = checkpoint(8).content();
         change(&mut facts, &mut tensors);
         Checkpoint::from_bytes(&sealed::seal(facts, &tensors), Path::new("x")).err().expect("refused").to_string()

@@ -1,4 +1,4 @@
-//! The folder of a run: who may use it, and which files in it are the run's own.
+//! The folder of a run: its lock, and the files that belong to the run.
 
 use super::tensorboard;
 use crate::Error;
@@ -8,45 +8,48 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-/// Everything to resume from.
+/// Checkpoint to resume from.
 pub const CHECKPOINT: &str = "checkpoint.safetensors";
-/// The best parameters so far.
+/// Best parameters so far.
 pub const MODEL: &str = "model.safetensors";
-/// The parameters of the end.
+/// Parameters at the end.
 pub const LAST: &str = "last.safetensors";
-/// The settings.
+/// Settings.
 pub const CONFIG: &str = "config.toml";
-/// The curves.
+/// Curves.
 pub const METRICS: &str = "metrics.csv";
-/// Marks the folder as that of a run; locked while a process works on it.
+/// Marks a run folder; locked while a process works in it.
 pub const LOCK: &str = "run.lock";
 
-/// What the lock file starts with; the name of the first event file follows.
+/// The first line of the lock file; the name of the first event file follows.
 const MARK: &str = "cinoc run\n";
 
-/// A folder that no other process uses as long as this value lives: the system takes the lock back when the process ends, however it does.
+/// A locked run folder. The system releases the lock when the process ends, however it ends.
 pub struct Folder {
-    /// Where.
+    /// Path of the folder.
     pub path: PathBuf,
-    /// What a user should know.
+    /// Message for the user, if the folder could not be locked.
     pub notice: Option<String>,
     lock: File,
 }
 
 impl Folder {
-    /// Refuses a folder in which no run can start: one that holds a run, or anything that is not a run's. Touches nothing.
+    /// Returns an error for a folder in which no run can start: one that holds a run or any foreign file. Changes
+    /// nothing.
     pub fn check(path: &Path) -> Result<(), Error> {
+        refuse_link(&path.join(LOCK))?;
         let mark = match std::fs::read_to_string(path.join(LOCK)) {
             Ok(mark) => Some(mark),
             Err(error) if error.kind() == ErrorKind::NotFound => None,
-            // Some systems let nobody read what another process has locked; then locking it will fail as well.
+            // Some systems do not let a process read a file that another one has locked; then locking it will fail as
+            // well.
             Err(_) => Some(MARK.to_owned()),
         };
         left_over(path, mark.as_deref()).map(drop)
     }
 
-    /// Makes the folder where it is missing, locks it, and clears what a run left that was killed before its first checkpoint.
-    /// `wall` is the time that the event file is named after.
+    /// Creates the folder if missing, locks it, and removes the files of a run that was killed before its first
+    /// checkpoint. `wall` is the time that the event file is named after.
     pub fn claim(path: &Path, wall: f64) -> Result<Self, Error> {
         Self::check(path)?;
         std::fs::create_dir_all(path).map_err(Error::file(path))?;
@@ -59,11 +62,12 @@ impl Folder {
         Ok(folder)
     }
 
-    /// Locks the folder of a run that is there.
+    /// Locks the folder of an existing run.
     pub fn reopen(path: &Path) -> Result<Self, Error> {
         if !path.join(CHECKPOINT).exists() {
             return Err(Error::NothingToResume { path: path.into() });
         }
+        refuse_links(path)?;
         let mut folder = Self::lock(path)?;
         if folder.mark()?.is_empty() {
             folder.set_mark("")?;
@@ -77,12 +81,11 @@ impl Folder {
 
     fn lock(path: &Path) -> Result<Self, Error> {
         let file = path.join(LOCK);
-        let lock =
-            OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&file).map_err(Error::file(&file))?;
+        let lock = open_own(&file)?;
         let notice = match lock.try_lock() {
             Ok(()) => None,
             Err(TryLockError::WouldBlock) => return Err(Error::Busy { path: path.into() }),
-            // A file system without locks: the run is worth more than the guard.
+            // A file system without locks: continue without one.
             Err(TryLockError::Error(error)) => {
                 Some(format!("{} cannot be locked ({error}); let no other process use this folder", file.display()))
             }
@@ -107,17 +110,44 @@ impl Folder {
     }
 }
 
-/// Names of everything in a folder; none if there is no folder.
+/// Opens a file of a run for reading and writing; creates it if missing. A symbolic link is refused: writing would
+/// change a file outside of the folder.
+pub fn open_own(path: &Path) -> Result<File, Error> {
+    refuse_link(path)?;
+    let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path).map_err(Error::file(path))?;
+    // Checked again, in case it was replaced in between: nothing has been written yet.
+    refuse_link(path)?;
+    Ok(file)
+}
+
+fn refuse_link(path: &Path) -> Result<(), Error> {
+    if path.symlink_metadata().is_ok_and(|about| about.is_symlink()) {
+        let reason = "it is a symbolic link, and a run writes only inside its folder".into();
+        return Err(Error::Checkpoint { path: path.into(), reason });
+    }
+    Ok(())
+}
+
+/// Returns an error if a file of a run is a symbolic link, as in a folder of foreign origin.
+fn refuse_links(path: &Path) -> Result<(), Error> {
+    let own = |name: &OsStr| {
+        let text = name.to_string_lossy();
+        [CHECKPOINT, MODEL, LAST, CONFIG, METRICS, LOCK].contains(&&*text) || tensorboard::is_file_name(&text)
+    };
+    names(path)?.iter().filter(|name| own(name)).try_for_each(|name| refuse_link(&path.join(name)))
+}
+
+/// Returns the names of all entries of a folder; none if there is no folder.
 fn names(path: &Path) -> Result<Vec<OsString>, Error> {
-    // An empty path is the present folder to everything but this function.
+    // An empty path means the current folder everywhere but in this function.
     match std::fs::read_dir(if path.as_os_str().is_empty() { Path::new(".") } else { path }) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(Vec::new()),
         entries => entries.and_then(|entries| entries.map(|entry| Ok(entry?.file_name())).collect()).map_err(Error::file(path)),
     }
 }
 
-/// The files of a run that was killed before its first checkpoint. An error if the folder holds anything else. `mark` is what the lock
-/// file says, where there is one: only a run of ours puts it there, and only into an empty folder.
+/// Returns the files of a run that was killed before its first checkpoint, or an error if the folder holds anything
+/// else. `mark` is the content of the lock file, if any: only a run writes it, and only into an empty folder.
 fn left_over(path: &Path, mark: Option<&str>) -> Result<Vec<PathBuf>, Error> {
     let names = names(path)?;
     if names.iter().any(|name| name == CHECKPOINT) {
@@ -141,4 +171,40 @@ fn left_over(path: &Path, mark: Option<&str>) -> Result<Vec<PathBuf>, Error> {
         found.push(path.join(name));
     }
     Ok(found)
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    /// Regression test: resuming the folder of another user used to append to whatever its links pointed to.
+    #[test]
+    fn links_in_a_run_folder_are_refused() {
+        let folder = std::env::temp_dir().join(format!("cinoc-links-{}", std::process::id()));
+        let (run, victim) = (folder.join("run"), folder.join("victim"));
+        std::fs::create_dir_all(&run).unwrap();
+        std::fs::write(&victim, "mine").unwrap();
+        std::fs::write(run.join(CHECKPOINT), "").unwrap();
+        assert!(Folder::reopen(&run).is_ok());
+        for name in [METRICS, MODEL, LAST, CONFIG, LOCK, CHECKPOINT, &tensorboard::file_name(1e9)] {
+            let _ = std::fs::remove_file(run.join(name));
+            symlink(&victim, run.join(name)).unwrap();
+            let text = Folder::reopen(&run).err().expect("a link").to_string();
+            assert!(text.contains(name) && text.contains("it is a symbolic link"), "{text}");
+            std::fs::remove_file(run.join(name)).unwrap();
+            std::fs::write(run.join(CHECKPOINT), "").unwrap();
+        }
+        // Starting a run refuses links too, even one to an empty or missing file.
+        std::fs::remove_dir_all(&run).unwrap();
+        std::fs::create_dir(&run).unwrap();
+        for target in [victim.clone(), folder.join("missing")] {
+            symlink(&target, run.join(LOCK)).unwrap();
+            assert!(Folder::claim(&run, 1e9).is_err());
+            std::fs::remove_file(run.join(LOCK)).unwrap();
+        }
+        assert!(!folder.join("missing").exists());
+        assert_eq!(std::fs::read_to_string(&victim).unwrap(), "mine");
+        std::fs::remove_dir_all(folder).unwrap();
+    }
 }

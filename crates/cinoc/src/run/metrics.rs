@@ -1,16 +1,16 @@
-//! What a run measured, update by update: a CSV file for people and scripts, an event file for TensorBoard.
+//! Curves of a run, update by update: a CSV file, and an event file for TensorBoard.
 
 use super::checkpoint::Curves;
-use super::folder::METRICS;
+use super::folder::{METRICS, open_own};
 use super::tensorboard::{EventWriter, is_file_name, seconds};
 use crate::Error;
 use crate::train::Progress;
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, BufWriter, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Writers of both files. The CSV holds no times, so that a resumed run's is the same to the byte.
+/// Writers of both files. The CSV holds no times, so that a resumed run writes a byte-identical one.
 pub struct Metrics {
     path: PathBuf,
     csv: BufWriter<File>,
@@ -19,13 +19,13 @@ pub struct Metrics {
     terms: Vec<String>,
 }
 
-/// Seconds since 1970.
+/// Returns the seconds since 1970.
 pub fn now() -> f64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |t| t.as_secs_f64())
 }
 
 impl Metrics {
-    /// Starts both files in a folder that has neither; `terms` names the cost terms, `wall` the event file.
+    /// Creates both files in a folder that has neither; `terms` names the cost terms, `wall` the event file.
     pub fn create(folder: &Path, terms: &[&str], wall: f64) -> Result<Self, Error> {
         let path = folder.join(METRICS);
         let csv = File::create_new(&path).map_err(Error::file(&path))?;
@@ -45,20 +45,21 @@ impl Metrics {
         self.line(&header)
     }
 
-    /// Continues both files, cut back to what they held at the checkpoint. A file that holds less has lost points of its curves, which
-    /// is no reason to lose the run: the metrics go on behind what is left, the events in a new file. Says so in the second value.
+    /// Continues both files, truncated to their length at the checkpoint. If a file is shorter, points of its curves
+    /// are lost but the run continues: metrics after the last whole line, events in a new file. Returns such notices as
+    /// the second value.
     pub fn reopen(folder: &Path, terms: &[&str], curves: &Curves) -> Result<(Self, Vec<String>), Error> {
         let path = folder.join(METRICS);
-        let csv =
-            OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path).map_err(Error::file(&path))?;
+        let csv = open_own(&path)?;
         let mut notices = Vec::new();
         let old = is_file_name(&curves.events).then(|| EventWriter::open_at(&folder.join(&curves.events), curves.events_bytes));
         let events = match old {
             Some(Ok(events)) => events,
             _ => {
                 notices
-                    .push(format!("the event file of {} was lost or cut short; a new one goes on from here", folder.display()));
-                // Behind the old one in the order of names, also where the clock was set back: TensorBoard reads them in that order.
+                    .push(format!("the event file of {} was lost or cut short; a new one continues from here", folder.display()));
+                // Sorted after the old one by name, also if the clock was set back: TensorBoard reads files in that
+                // order.
                 let after = seconds(&curves.events).map_or(0.0, |old| old + 1.0);
                 new_events(folder, now().max(after)).map_err(Error::file(folder))?
             }
@@ -66,7 +67,7 @@ impl Metrics {
         let mut metrics = Self::new(path, csv, events, terms);
         let kept = metrics.cut(curves.metrics_bytes).map_err(Error::file(&metrics.path))?;
         if kept < curves.metrics_bytes {
-            notices.push(format!("{} was cut short; the lost lines are missing from it", metrics.path.display()));
+            notices.push(format!("{} was cut short; the lost lines are missing", metrics.path.display()));
         }
         metrics.bytes = kept;
         if kept == 0 {
@@ -75,7 +76,7 @@ impl Metrics {
         Ok((metrics, notices))
     }
 
-    /// Cuts the CSV to at most `bytes`, and to whole lines: half a line is no point of a curve, and programs stumble over it. Says how long it is then.
+    /// Truncates the CSV to at most `bytes` and to whole lines, since readers fail on half a line. Returns its length.
     fn cut(&mut self, bytes: u64) -> io::Result<u64> {
         let (file, mut text) = (self.csv.get_mut(), Vec::new());
         Read::by_ref(file).take(bytes).read_to_end(&mut text)?;
@@ -108,7 +109,7 @@ impl Metrics {
         Ok(())
     }
 
-    /// Hands everything to the operating system; returns the lengths of both files.
+    /// Flushes both files and returns their lengths.
     pub fn flush(&mut self) -> Result<Curves, Error> {
         self.csv.flush().map_err(Error::file(&self.path))?;
         self.events.flush().map_err(Error::file(self.events.path()))?;
@@ -117,7 +118,7 @@ impl Metrics {
     }
 }
 
-/// A new event file beside older ones.
+/// Creates a new event file beside older ones.
 fn new_events(folder: &Path, mut wall: f64) -> io::Result<EventWriter> {
     loop {
         match EventWriter::create(folder, wall) {
@@ -132,7 +133,7 @@ mod tests {
     use super::*;
     use crate::run::tensorboard::file_name;
 
-    /// A folder with curves that a run has left: three lines, and an event file of a clock that was ahead of ours.
+    /// Creates the curves of an interrupted run: three lines, and an event file of a clock that was ahead.
     fn left(name: &str, csv: &[u8]) -> (PathBuf, Curves) {
         let folder = std::env::temp_dir().join(format!("cinoc-metrics-{name}-{}", std::process::id()));
         let _ = std::fs::remove_dir_all(&folder);
@@ -148,7 +149,7 @@ mod tests {
         let whole = b"update,cost\n1,2\n3,4\n";
         for length in 0..=whole.len() {
             let (folder, curves) = left("cut", &whole[..length]);
-            let (mut metrics, notices) = Metrics::reopen(&folder, &["cost"], &curves).expect("it goes on");
+            let (mut metrics, notices) = Metrics::reopen(&folder, &["cost"], &curves).expect("it continues");
             metrics.line("5,6\n").expect("a line");
             metrics.flush().expect("flushed");
             let found = std::fs::read(folder.join(METRICS)).expect("metrics");
@@ -160,14 +161,15 @@ mod tests {
         }
     }
 
-    /// TensorBoard reads event files in the order of their names: a clock that was set back put the end before the beginning.
+    /// Regression test: TensorBoard reads event files in the order of their names, and a clock that was set back put
+    /// the end before the beginning.
     #[test]
     fn a_new_event_file_comes_behind_the_old_one() {
         let (folder, curves) = left("clock", b"");
-        let (metrics, _) = Metrics::reopen(&folder, &[], &curves).expect("it goes on");
+        let (metrics, _) = Metrics::reopen(&folder, &[], &curves).expect("it continues");
         let new = metrics.events.path().file_name().and_then(|name| name.to_str()).expect("a name").to_owned();
         assert!(new > curves.events, "{new} after {}", curves.events);
-        // A name that no clock gives is left alone.
+        // A name that no clock gives is not used.
         let far = Curves { events: format!("events.out.tfevents.{}.cinoc", u64::MAX), ..curves };
         assert!(Metrics::reopen(&folder, &[], &far).is_ok());
         std::fs::remove_dir_all(folder).expect("removed");

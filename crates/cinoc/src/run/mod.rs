@@ -1,9 +1,10 @@
 //! Runs on disk: models, checkpoints, metrics.
 //!
-//! A run folder holds `config.toml` (everything, resolved), `checkpoint.safetensors` (to resume from), `model.safetensors` (the best
-//! parameters so far), `last.safetensors` (those of the end, or of where it was stopped), `metrics.csv`, a TensorBoard event file and
-//! `run.lock`, which keeps a second process out. Whatever moment a run is killed at, resuming it gives the same bits as if it had not
-//! been. A run removes and overwrites nothing that it did not write itself. Of several ranks the first alone touches the folder.
+//! A run folder holds `config.toml` (all settings, resolved), `checkpoint.safetensors` (to resume from),
+//! `model.safetensors` (the best parameters so far), `last.safetensors` (the parameters at the end or at an
+//! interruption), `metrics.csv`, a TensorBoard event file and `run.lock`, which keeps a second process out. A run that
+//! is killed at any moment and resumed is bit-identical to an uninterrupted one. A run removes and overwrites only
+//! files that it wrote. With several ranks only the first one touches the folder.
 
 mod changes;
 mod checkpoint;
@@ -12,10 +13,13 @@ mod metrics;
 mod model;
 mod saved;
 mod sealed;
+#[doc(hidden)]
 pub mod tensorboard;
 
+#[doc(hidden)]
 pub use folder::{LAST, MODEL};
-pub use model::{Kind, Model};
+pub use model::{Model, ModelKind};
+#[doc(hidden)]
 pub use saved::Saved;
 
 use crate::disk::write_whole;
@@ -27,44 +31,59 @@ use folder::{CHECKPOINT, CONFIG, Folder};
 use metrics::Metrics;
 use std::path::{Path, PathBuf};
 
-/// What a run is started with.
+/// Settings and seed that a run is started with.
 #[derive(Clone, Debug, PartialEq)]
+#[doc(hidden)]
 pub struct Origin {
     /// All settings.
     pub config: Config,
-    /// Name of the preset that they started from; empty where there was none.
+    /// Name of the preset that they started from; may be empty.
     pub preset: String,
-    /// Seed of everything random.
+    /// Random seed.
     pub seed: u64,
 }
 
-/// A run that writes itself to a folder.
+/// A training run that is saved to a folder.
+///
+/// ```no_run
+/// use cinoc::run::{Origin, Run};
+/// use cinoc::{Registry, Threads};
+///
+/// let config = cinoc::problem("heat1d")?.config().clone();
+/// let origin = Origin { config, preset: String::new(), seed: 0 };
+/// let mut run = Run::start(&Registry::builtin(), "runs/mine".as_ref(), origin, Threads::new(0)?)?;
+/// println!("{:?}", run.step()?);
+/// run.close()?;
+/// # Ok::<(), cinoc::Error>(())
+/// ```
 pub struct Run {
-    /// Where.
+    /// Folder of the run.
     pub folder: PathBuf,
     /// All settings.
     pub config: Config,
-    /// The run itself.
+    /// The trainer.
+    #[doc(hidden)]
     pub trainer: Trainer,
-    /// What a user should know about how it was opened.
+    /// Messages for the user about how the run was opened.
+    #[doc(hidden)]
     pub notices: Vec<String>,
     preset: String,
-    /// The last validation: after how many updates, and its score.
+    /// Last validation: number of updates and score.
     scored: Option<(usize, f64)>,
-    /// None on all ranks but the first.
+    /// `None` on all ranks but the first.
     files: Option<Files>,
 }
 
-/// What is open while a run goes on.
+/// Open files of a run in progress.
 struct Files {
     metrics: Metrics,
-    /// The last field: the folder is free when all files are closed.
+    /// Last field: the folder is unlocked after all files are closed.
     _lock: Folder,
 }
 
 impl Run {
-    /// Starts a run in an empty or missing folder, or in one where a run was killed before its first checkpoint. Nothing is made before
-    /// all settings were found sound.
+    /// Starts a run in an empty or missing folder, or in one where a run was killed before its first checkpoint.
+    /// Settings are checked before anything is created.
     pub fn start(registry: &Registry, folder: &Path, origin: Origin, threads: Threads) -> Result<Self, Error> {
         let first = threads.ranks().first();
         if first {
@@ -89,15 +108,15 @@ impl Run {
         Ok(run)
     }
 
-    /// Continues a run from its last checkpoint, as it is. With [`Saved::resume`] some settings may change: `train.updates` can be
-    /// raised, the rates and `train.clip` can be lowered.
+    /// Resumes a run from its last checkpoint with unchanged settings. With [`Saved::resume`] some settings may change:
+    /// `train.updates` can be raised, the rates and `train.clip` can be lowered.
     pub fn resume(registry: &Registry, folder: &Path, threads: Threads) -> Result<Self, Error> {
         let saved = Saved::open(registry, folder, threads)?;
         let config = saved.origin.config.clone();
         saved.resume(registry, config)
     }
 
-    /// One update, written down; a model and a checkpoint where they are due.
+    /// Performs one update and records it; writes a model and a checkpoint where they are due.
     pub fn step(&mut self) -> Result<Progress, Error> {
         let progress = self.trainer.step()?;
         if let Some(files) = &mut self.files {
@@ -117,7 +136,7 @@ impl Run {
         Ok(progress)
     }
 
-    /// Writes everything there is: the best model, the last one, and a checkpoint. For the end of a run and for a stop before it.
+    /// Writes the best model, the last one, and a checkpoint: at the end of a run or when it is interrupted.
     pub fn close(&mut self) -> Result<(), Error> {
         if self.files.is_none() {
             return Ok(());
@@ -129,7 +148,8 @@ impl Run {
         self.renew()
     }
 
-    /// Writes the best model, if there is one yet, and a checkpoint. The model first: a checkpoint never speaks of one that is not there.
+    /// Writes the best model, if there is one yet, and a checkpoint. The model comes first: a checkpoint never refers
+    /// to a missing one.
     fn renew(&mut self) -> Result<(), Error> {
         if self.trainer.best.is_some() && self.files.is_some() {
             self.model().write(&self.folder.join(MODEL))?;
@@ -137,20 +157,21 @@ impl Run {
         self.save()
     }
 
-    /// Writes a checkpoint now.
+    /// Writes a checkpoint.
+    #[doc(hidden)]
     pub fn save(&mut self) -> Result<(), Error> {
         let Some(files) = &mut self.files else { return Ok(()) };
         let curves = files.metrics.flush()?;
         Checkpoint::of(&self.trainer, &self.config, &self.preset, curves).write(&self.folder.join(CHECKPOINT))
     }
 
-    /// The best model so far; before the first validation, the present one.
+    /// Returns the best model so far; before the first validation, the current one.
     pub fn model(&self) -> Model {
         let trainer = &self.trainer;
         let best = trainer.best.as_ref();
         Model {
             config: self.config.clone(),
-            kind: Kind::Best,
+            kind: ModelKind::Best,
             params: trainer.chosen(),
             seed: trainer.seed,
             update: best.map_or(trainer.update, |b| b.update),
@@ -158,12 +179,13 @@ impl Run {
         }
     }
 
-    /// The present model: the running mean of the parameters, as it is validated.
+    /// Returns the current model: the running mean of the parameters, as it is validated.
+    #[doc(hidden)]
     pub fn last(&self) -> Model {
         let trainer = &self.trainer;
         Model {
             config: self.config.clone(),
-            kind: Kind::Last,
+            kind: ModelKind::Last,
             params: trainer.last(),
             seed: trainer.seed,
             update: trainer.update,
@@ -172,7 +194,7 @@ impl Run {
     }
 }
 
-/// The text of `config.toml`.
+/// Returns the text of `config.toml`.
 fn settings(config: &Config, seed: u64) -> String {
     format!("# seed = {seed}\n{}", config.to_toml())
 }

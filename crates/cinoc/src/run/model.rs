@@ -1,39 +1,55 @@
-//! A trained policy in a file: safetensors with the resolved configuration inside.
+//! A trained policy as a file: safetensors with the resolved configuration inside.
 
 use super::folder::MODEL;
-use super::sealed::{self, Facts, Sealed, Tensor};
+use super::sealed::{self, Metadata, Sealed, Tensor};
 use crate::disk::read;
 use crate::policy::Policy;
 use crate::settings::Overlay;
 use crate::{Config, Error, Problem, Real, Registry};
 use cinoc_tape::{Params, Shape};
 use safetensors::tensor::Dtype;
+use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Which parameters of a run a model has.
+/// Origin of the parameters of a model within a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// Those that scored best on the validation instances.
+pub enum ModelKind {
+    /// Parameters with the best validation score.
     Best,
-    /// Those of the end.
+    /// Parameters at the end.
     Last,
 }
 
 /// A trained policy and everything needed to use it.
+///
+/// ```
+/// let model = cinoc::pretrained("heat1d")?;
+/// let (problem, policy) = model.build(&cinoc::Registry::builtin())?;
+/// assert_eq!((problem.agents, policy.shapes().is_empty()), (8, false));
+/// # Ok::<(), cinoc::Error>(())
+/// ```
 pub struct Model {
-    /// How it was trained.
+    /// Settings of the training.
     pub config: Config,
-    /// Which parameters of the run these are.
-    pub kind: Kind,
-    /// Its parameters.
+    /// Origin of the parameters within the run.
+    pub kind: ModelKind,
+    /// Parameters of the policy.
     pub params: Params,
     /// Seed of the run.
     pub seed: u64,
-    /// Updates after which these parameters were taken.
+    /// Number of updates after which the parameters were taken.
     pub update: usize,
-    /// Mean score on the validation instances then.
+    /// Mean validation score of these parameters.
     pub validation: Option<f64>,
+}
+
+impl fmt::Debug for Model {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let mut shown = f.debug_struct("Model");
+        shown.field("problem", &self.config.problem()).field("kind", &self.kind).field("parameters", &self.params.count());
+        shown.field("seed", &self.seed).field("update", &self.update).field("validation", &self.validation).finish()
+    }
 }
 
 impl Model {
@@ -43,19 +59,21 @@ impl Model {
         sealed::write(path, facts, &tensors)
     }
 
-    /// The file as bytes.
+    /// Returns the file as bytes.
+    #[doc(hidden)]
     pub fn bytes(&self) -> Vec<u8> {
         let (facts, tensors) = self.content();
         sealed::seal(facts, &tensors)
     }
 
-    /// What the file holds. Parameters are written in single precision, whichever they were trained in.
-    fn content(&self) -> (Facts, Vec<Tensor>) {
+    /// Returns the metadata and tensors of the file. Parameters are written in single precision, whichever they were
+    /// trained in.
+    fn content(&self) -> (Metadata, Vec<Tensor>) {
         let kind = match self.kind {
-            Kind::Best => "best",
-            Kind::Last => "last",
+            ModelKind::Best => "best",
+            ModelKind::Last => "last",
         };
-        let facts = Facts::from([
+        let facts = Metadata::from([
             ("version", env!("CARGO_PKG_VERSION").to_owned()),
             ("kind", kind.to_owned()),
             ("problem", self.config.problem().to_owned()),
@@ -71,7 +89,7 @@ impl Model {
         (facts, tensors.collect())
     }
 
-    /// Reads a file, or the best model of a run folder.
+    /// Reads a model file, or the best model of a run folder.
     pub fn read(registry: &Registry, path: &Path) -> Result<Self, Error> {
         let file = if path.is_dir() { path.join(MODEL) } else { path.to_owned() };
         if path.join(super::folder::CHECKPOINT).exists() && !file.exists() {
@@ -81,11 +99,12 @@ impl Model {
     }
 
     /// Reads a model from memory; `place` names it in errors.
+    #[doc(hidden)]
     pub fn from_bytes(registry: &Registry, bytes: &[u8], place: &Path) -> Result<Self, Error> {
         let file = Sealed::open(bytes, place)?;
         let kind = match file.text("kind")? {
-            "best" => Kind::Best,
-            "last" => Kind::Last,
+            "best" => ModelKind::Best,
+            "last" => ModelKind::Last,
             other => return Err(file.bad(format!("it is a {other}"))),
         };
         let config = registry.read(file.text("config")?, &place.display().to_string())?;
@@ -95,26 +114,28 @@ impl Model {
         Ok(Self { config, kind, params, seed: file.number("seed")?, update: file.number("update")?, validation })
     }
 
-    /// The same policy under other settings: another domain, other actuators, other instances.
+    /// Returns the policy with changed settings: another domain, other actuators, other instances.
+    #[doc(hidden)]
     pub fn with(mut self, registry: &Registry, changes: &Overlay) -> Result<Self, Error> {
         self.config = registry.change(&self.config, changes)?;
         let (_, policy) = self.build(registry)?;
         let own: Vec<(String, Shape)> = self.params.iter().map(|(name, shape, _)| (name.to_owned(), shape)).collect();
         if policy.shapes() != own {
             let expected = "left as trained: the parameters do not fit another network or view";
-            return Err(Error::bad("--set policy or observe", "changed", expected));
+            return Err(Error::bad("policy or observe", "changed", expected));
         }
         Ok(self)
     }
 
-    /// The problem it was trained on and its policy.
+    /// Builds the problem it was trained on and its policy.
     pub fn build(&self, registry: &Registry) -> Result<(Arc<Problem>, Box<dyn Policy>), Error> {
         let parts = registry.parts(&self.config)?;
         Ok((parts.problem, parts.policy))
     }
 }
 
-/// Every parameter from the tensor of its name and shape; there are no others in the file. Compared before memory is taken for them.
+/// Reads every parameter from the tensor of its name and shape; the file must hold no others. Checked before memory is
+/// allocated.
 fn parameters(shapes: &[(String, Shape)], file: &Sealed) -> Result<Params, Error> {
     if let Some(extra) = file.tensors.names().into_iter().find(|name| shapes.iter().all(|(known, _)| known != name)) {
         return Err(file.bad(format!("this policy has no {extra}")));
@@ -141,18 +162,18 @@ mod tests {
         let registry = Registry::builtin();
         let config = registry.config("heat1d", Preset::Paper, &Overlay::default()).unwrap();
         let params = registry.parts(&config).unwrap().policy.init(&mut Rng::new(3, Stream::Init, 0));
-        Model { config, kind: Kind::Last, params, seed: u64::MAX - 1, update: 7, validation: Some(0.1) }
+        Model { config, kind: ModelKind::Last, params, seed: u64::MAX - 1, update: 7, validation: Some(0.1) }
     }
 
-    /// What reading says about a file whose content was changed before it was sealed.
-    fn answer(change: impl FnOnce(&mut Facts, &mut Vec<Tensor>)) -> Result<Model, String> {
+    /// Returns the result of reading a file whose content was changed before it was sealed.
+    fn answer(change: impl FnOnce(&mut Metadata, &mut Vec<Tensor>)) -> Result<Model, String> {
         let (mut facts, mut tensors) = model().content();
         change(&mut facts, &mut tensors);
         Model::from_bytes(&Registry::builtin(), &sealed::seal(facts, &tensors), Path::new("file")).map_err(|e| e.to_string())
     }
 
-    fn complaint(change: impl FnOnce(&mut Facts, &mut Vec<Tensor>)) -> String {
-        answer(change).err().expect("it should be refused")
+    fn complaint(change: impl FnOnce(&mut Metadata, &mut Vec<Tensor>)) -> String {
+        answer(change).expect_err("it should be refused")
     }
 
     fn named<'a>(tensors: &'a mut [Tensor], name: &str) -> &'a mut Tensor {
@@ -162,7 +183,7 @@ mod tests {
     #[test]
     fn what_is_read_is_what_was_written() {
         let (written, read) = (model(), answer(|_, _| {}).unwrap());
-        assert_eq!((read.seed, read.update, read.validation, read.kind), (u64::MAX - 1, 7, Some(0.1), Kind::Last));
+        assert_eq!((read.seed, read.update, read.validation, read.kind), (u64::MAX - 1, 7, Some(0.1), ModelKind::Last));
         assert!(read.config == written.config);
         let same = read.params.theta().iter().zip(written.params.theta()).all(|(a, b)| *a as f32 == *b as f32);
         assert!(same && read.params.theta().len() == written.params.theta().len());

@@ -1,4 +1,4 @@
-//! A run that lies in its folder, to be resumed.
+//! A saved run, to be resumed.
 
 use super::checkpoint::{Checkpoint, Curves};
 use super::folder::{CHECKPOINT, CONFIG, Folder};
@@ -9,19 +9,19 @@ use crate::train::Trainer;
 use crate::{Config, Error, Registry};
 use std::path::{Path, PathBuf};
 
-/// A run that was stopped, at its last checkpoint. No other process can use its folder as long as this value lives.
+/// An interrupted run at its last checkpoint. Its folder stays locked while this value exists.
 pub struct Saved {
-    /// What it was started with, and what was changed since.
+    /// Settings and seed of the run, with later changes.
     pub origin: Origin,
     checkpoint: Checkpoint,
     path: PathBuf,
-    /// None on all ranks but the first, which alone reads and writes.
+    /// `None` on all ranks but the first, which alone reads and writes.
     folder: Option<Folder>,
     threads: Threads,
 }
 
 impl Saved {
-    /// Opens the run in a folder, to go on with these threads.
+    /// Opens the run in a folder, to be resumed with these threads.
     pub fn open(registry: &Registry, folder: &Path, threads: Threads) -> Result<Self, Error> {
         let (path, ranks) = (folder.join(CHECKPOINT), threads.ranks());
         let lock = if ranks.first() { Some(Folder::reopen(folder)?) } else { None };
@@ -32,17 +32,17 @@ impl Saved {
         Ok(Self { origin, checkpoint, path: folder.into(), folder: lock, threads })
     }
 
-    /// Continues it with its own settings, or with others that differ only in what may change (see [`Run::resume`]).
+    /// Resumes the run with its own settings, or with others that differ only where allowed (see [`Run::resume`]).
     pub fn resume(self, registry: &Registry, config: Config) -> Result<Run, Error> {
         let Self { origin, checkpoint, path: place, folder, threads } = self;
         let (was, asked) = (origin.config.to_toml(), config.to_toml());
         changes::check(&was, &asked, &place)?;
         let path = place.join(CHECKPOINT);
         let parts = registry.parts(&config)?;
-        // Compared before memory is taken for a network that is not there.
+        // Checked before memory is allocated for a network that the file does not hold.
         let wanted: usize = parts.policy.shapes().iter().map(|(_, shape)| shape.count()).sum();
         if wanted > checkpoint.count() {
-            let reason = format!("its settings ask for a network of {wanted} numbers, it holds {}", checkpoint.count());
+            let reason = format!("its settings describe a network of {wanted} parameters, it holds {}", checkpoint.count());
             return Err(Error::Checkpoint { path, reason });
         }
         let mut trainer = Trainer::new(parts, origin.seed, threads)?;
@@ -58,14 +58,14 @@ impl Saved {
 }
 
 impl Run {
-    /// Takes its files up again, cut back to where they were at the checkpoint.
+    /// Reopens its files, truncated to their lengths at the checkpoint.
     fn reopen(&mut self, lock: Folder, curves: &Curves, as_it_was: bool) -> Result<(), Error> {
         let (metrics, mut notices) = Metrics::reopen(&self.folder, self.trainer.problem.task.terms(), curves)?;
         let renewed = !notices.is_empty() || !as_it_was;
         let settings = self.folder.join(CONFIG);
         let text = super::settings(&self.config, self.trainer.seed);
         if std::fs::read_to_string(&settings).is_ok_and(|found| found != text) && as_it_was {
-            notices.push(format!("{} was not what this run is trained with; written anew", settings.display()));
+            notices.push(format!("{} differed from the settings of this run and was rewritten", settings.display()));
         }
         notices.extend(lock.notice.clone());
         self.notices = notices;

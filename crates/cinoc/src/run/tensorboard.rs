@@ -1,7 +1,7 @@
 //! A small writer of TensorBoard event files: scalars only, no dependency.
 //!
-//! An event file is a row of TFRecord frames, each holding one protobuf `Event`. Both formats are simple enough to write by hand,
-//! which spares the project TensorFlow's or protobuf's machinery for the sake of a few curves.
+//! An event file is a sequence of TFRecord frames, each holding one protobuf `Event`. Both formats are simple enough to
+//! write by hand, which avoids a dependency on TensorFlow or protobuf for a few curves.
 
 use crate::disk::protobuf::Message;
 use std::fs::{File, OpenOptions};
@@ -11,26 +11,26 @@ use std::path::{Path, PathBuf};
 const PREFIX: &str = "events.out.tfevents.";
 const SUFFIX: &str = ".cinoc";
 
-/// The name of an event file that is started `wall_seconds` after 1970. Ten digits, so that names sort by time; TensorBoard reads a
-/// folder's files in this order.
+/// Returns the name of an event file that is started `wall_seconds` after 1970. Ten digits, so that names sort by time;
+/// TensorBoard reads the files of a folder in this order.
 pub fn file_name(wall_seconds: f64) -> String {
     format!("{PREFIX}{:010}{SUFFIX}", wall_seconds as u64)
 }
 
-/// Whether a name is one that [`file_name`] gives.
+/// Returns true if a name has the form that [`file_name`] gives.
 pub fn is_file_name(name: &str) -> bool {
     let digits = name.strip_prefix(PREFIX).and_then(|rest| rest.strip_suffix(SUFFIX));
     digits.is_some_and(|digits| digits.len() >= 10 && digits.bytes().all(|c| c.is_ascii_digit()))
 }
 
-/// The time that an event file is named after; none where the name is another, or says more than a clock can.
+/// Returns the time that an event file is named after; none if the name has another form or no clock gives that time.
 pub fn seconds(name: &str) -> Option<f64> {
     let digits = name.strip_prefix(PREFIX)?.strip_suffix(SUFFIX)?;
     digits.parse::<f64>().ok().filter(|seconds| is_file_name(name) && *seconds < 1e12)
 }
 
-/// Appends scalars to one TensorBoard event file. Writes are buffered: call [`flush`](Self::flush) before a checkpoint records
-/// [`len`](Self::len), so that a resumed run can cut the file back to exactly that point.
+/// Appends scalars to one TensorBoard event file. Writes are buffered: call [`flush`](Self::flush) before a checkpoint
+/// records [`len`](Self::len), so that a resumed run can truncate the file to exactly that point.
 #[derive(Debug)]
 pub struct EventWriter {
     path: PathBuf,
@@ -39,8 +39,8 @@ pub struct EventWriter {
 }
 
 impl EventWriter {
-    /// Starts a new file `events.out.tfevents.<seconds>.cinoc` in `dir` (made if missing). `wall_seconds` is the time since 1970.
-    /// Refuses to overwrite an existing file.
+    /// Creates the file `events.out.tfevents.<seconds>.cinoc` in `dir` (created if missing). `wall_seconds` is the time
+    /// since 1970. Refuses to overwrite an existing file.
     pub fn create(dir: &Path, wall_seconds: f64) -> io::Result<Self> {
         std::fs::create_dir_all(dir)?;
         let path = dir.join(file_name(wall_seconds));
@@ -49,8 +49,9 @@ impl EventWriter {
         Ok(writer)
     }
 
-    /// Continues the file at `path` after its first `length` bytes; what a dead run wrote beyond them is cut off, so that no step
-    /// appears twice. `length` must be a value that [`len`](Self::len) gave; a longer one than the file is an error.
+    /// Continues the file at `path` after its first `length` bytes; anything that a killed run wrote beyond them is cut
+    /// off, so that no step appears twice. `length` must be a value that [`len`](Self::len) returned; a longer one than
+    /// the file is an error.
     pub fn open_at(path: &Path, length: u64) -> io::Result<Self> {
         let mut file = OpenOptions::new().write(true).open(path)?;
         let found = file.metadata()?.len();
@@ -70,18 +71,18 @@ impl EventWriter {
         self.record(&event.into_bytes())
     }
 
-    /// Hands everything written so far to the operating system.
+    /// Flushes everything written so far to the operating system.
     pub fn flush(&mut self) -> io::Result<()> {
         self.file.flush()
     }
 
-    /// Bytes written so far, buffered ones included.
+    /// Returns the number of bytes written so far, buffered ones included.
     #[allow(clippy::len_without_is_empty, reason = "a file is never empty: it starts with its version")]
     pub fn len(&self) -> u64 {
         self.length
     }
 
-    /// The file being written.
+    /// Returns the path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -117,12 +118,13 @@ const CRC_TABLE: [u32; 256] = {
     table
 };
 
-/// CRC-32C (Castagnoli).
+/// Computes the CRC-32C (Castagnoli).
 fn crc32c(bytes: &[u8]) -> u32 {
     !bytes.iter().fold(!0, |crc, byte| crc >> 8 ^ CRC_TABLE[(crc as u8 ^ byte) as usize])
 }
 
-/// TFRecord stores checksums turned by 15 bits plus a constant, since a checksum of data that contains checksums is weak.
+/// Masks a checksum as TFRecord does: rotated by 15 bits plus a constant, since a checksum of data that contains
+/// checksums is weak.
 fn masked_crc(bytes: &[u8]) -> u32 {
     crc32c(bytes).rotate_right(15).wrapping_add(0xa282_ead8)
 }
@@ -131,14 +133,14 @@ fn masked_crc(bytes: &[u8]) -> u32 {
 mod tests {
     use super::*;
 
-    /// An empty folder of its own for each test.
+    /// Creates an empty, separate folder for each test.
     fn scratch(name: &str) -> PathBuf {
         let dir = std::env::temp_dir().join(format!("cinoc-tensorboard-{name}-{}", std::process::id()));
         let _ = std::fs::remove_dir_all(&dir);
         dir
     }
 
-    /// The payloads of all frames; checks every checksum and that the file ends with a frame.
+    /// Returns the payloads of all frames; checks every checksum and that the file ends with a frame.
     fn payloads(path: &Path) -> Vec<Vec<u8>> {
         let file = std::fs::read(path).unwrap();
         let mut rest = &file[..];
@@ -156,7 +158,7 @@ mod tests {
         found
     }
 
-    /// The bytes of a scalar event with a one-byte step and short tag, spelled out field by field.
+    /// Returns the bytes of a scalar event with a one-byte step and short tag, field by field.
     fn expected(wall: f64, step: u8, tag: &str, value: f32) -> Vec<u8> {
         let n = tag.len() as u8;
         let (wall, value) = (wall.to_le_bytes(), value.to_le_bytes());

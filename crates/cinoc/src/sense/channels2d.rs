@@ -1,35 +1,35 @@
-//! What there is to see of a field on a rectangle: the error and its slopes.
+//! Channels of a field on a rectangle: the error and its slopes.
 
 use crate::Real;
 use crate::vector::add;
 use cinoc_pde::Grid;
-use cinoc_tape::kernel::{crew, vectorise};
+use cinoc_tape::kernel::{parallel, vectorise};
 
-/// Numbers per node: `e`, `w·∂x e`, `w·∂y e`.
+/// Channels per node: `e`, `w·∂x e`, `w·∂y e`.
 pub const CHANNELS: usize = 3;
 
-/// `[e, w·∂x e, w·∂y e]` at each node, `e = gain·(z − z*)`, with a frame around the grid that repeats the walls or the far side of a ring:
-/// whoever looks beyond the edge needs no special case.
+/// Channels `[e, w·∂x e, w·∂y e]` at each node, `e = gain·(z − z*)`, with a frame around the grid that repeats the
+/// walls or the far side of a ring, so that windows beyond the edge need no special case.
 ///
-/// Slopes are by central differences, one-sided at walls, times the width `w` of the window.
+/// Slopes are central differences, one-sided at walls, times the width `w` of the window.
 pub struct Channels2d {
     nodes: [usize; 2],
     periodic: bool,
     gain: Real,
-    /// Factor from a central difference over two cells to the slope.
+    /// Factors from a central difference over two cells to the slope.
     slopes: [Real; 2],
     /// Width of the frame along each axis.
     pub frame: [usize; 2],
-    /// For each axis: places in the frame, and the place inside that each repeats.
+    /// Indices in the frame and of the node inside that each repeats, for each axis.
     copies: [Vec<(usize, usize)>; 2],
 }
 
 impl Channels2d {
-    /// For windows of width `window`, which have been checked.
+    /// Creates the channels for windows of width `window`, which must have been checked.
     pub fn new(grid: &Grid, window: f64, gain: f64) -> Self {
         let nodes = [grid.nodes[0], grid.nodes[1]];
-        // Half a window, the right neighbour of the last sample, and one more for rounding; where half a window is nearly a whole number of cells,
-        // rounding may make it one.
+        // Half a window, the right neighbour of the last sample, and one more for rounding: half a window that is
+        // nearly a whole number of cells may be rounded up to it.
         let frame = [0, 1].map(|axis| (0.5 * window / grid.spacing(axis) + 0.01) as usize + 2);
         let copies = [0, 1].map(|axis| {
             let (n, frame) = (nodes[axis] as isize, frame[axis] as isize);
@@ -41,17 +41,17 @@ impl Channels2d {
         Self { nodes, periodic: grid.periodic, gain: gain as Real, slopes, frame, copies }
     }
 
-    /// Numbers in a row with its frame.
+    /// Values in a row with its frame.
     pub fn stride(&self) -> usize {
         (self.nodes[1] + 2 * self.frame[1]) * CHANNELS
     }
 
-    /// Numbers in all.
+    /// Total number of values.
     pub fn count(&self) -> usize {
         (self.nodes[0] + 2 * self.frame[0]) * self.stride()
     }
 
-    /// Numbers of working space of the adjoint: a plane and a row.
+    /// Scratch size of the adjoint: a plane and a row.
     pub fn work(&self) -> usize {
         (self.nodes[0] + 1) * self.nodes[1]
     }
@@ -69,12 +69,12 @@ impl Channels2d {
         }
     }
 
-    /// The channels of one instance.
+    /// Computes the channels of one instance.
     pub fn fill(&self, z: &[Real], target: &[Real], channels: &mut [Real]) {
         let ([nx, ny], stride, first) = (self.nodes, self.stride(), self.frame[0]);
         let inside = &mut channels[first * stride..][..nx * stride];
-        crew::rows(inside, stride, 2 * stride, |from, rows| {
-            crew::room(4 * ny, |work| {
+        parallel::rows(inside, stride, 2 * stride, |from, rows| {
+            parallel::with_scratch(4 * ny, |work| {
                 vectorise(
                     #[inline(always)]
                     || {
@@ -90,7 +90,7 @@ impl Channels2d {
         }
     }
 
-    /// Row `i` of the channels, with its frame; `work` holds four rows.
+    /// Computes row `i` of the channels, with its frame; `work` holds four rows.
     #[inline(always)]
     fn fill_row(&self, z: &[Real], target: &[Real], i: usize, row: &mut [Real], work: &mut [Real]) {
         let ny = self.nodes[1];
@@ -121,13 +121,14 @@ impl Channels2d {
         }
     }
 
-    /// The adjoint of [`fill`](Self::fill): from the cotangents of the channels, which are used up, to that of `z`, left at the start of `work`.
+    /// Adjoint of [`fill`](Self::fill): from the cotangents of the channels, which are overwritten, to that of `z`,
+    /// stored at the start of `work`.
     #[inline(always)]
     pub fn pull_back(&self, bars: &mut [Real], work: &mut [Real]) {
         let [nx, ny] = self.nodes;
         let (stride, first) = (self.stride(), self.frame[0]);
         for &(to, from) in &self.copies[0] {
-            // The frame and what it repeats never overlap.
+            // The frame and the nodes it repeats never overlap.
             let (low, high) = bars.split_at_mut(to.max(from) * stride);
             let (low, high) = (&mut low[to.min(from) * stride..][..stride], &mut high[..stride]);
             if from < to { add(low, high, 1.0) } else { add(high, low, 1.0) }

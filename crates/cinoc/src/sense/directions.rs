@@ -1,34 +1,36 @@
-//! Where a density and its goal lie, as an agent sees it.
+//! Directions from an agent to the centroids of the density and of its target.
 
 use super::Instrument;
 use crate::Real;
 use cinoc_pde::calculus::Moments;
 use cinoc_tape::{Cotangents, Inputs, Op, Shape, Var};
 
-/// For the density and for the target: the vector from the agent to the centroid, the unit vector, the distance; ten numbers.
+/// Vector from the agent to the centroid, its unit vector and its length, for the density and for the target; ten
+/// values.
 ///
-/// Inputs: positions `[batch, agents, 2]`, moments of the density and of the target, `[batch, 4]` each; output `[batch, agents, 10]`.
+/// Inputs: positions `[batch, agents, 2]`, moments of the density and of the target, `[batch, 4]` each; output
+/// `[batch, agents, 10]`.
 pub struct Directions;
 
-/// Keeps the unit vector finite on the spot.
+/// Offset that keeps the unit vector finite at distance zero.
 const SOFTENING: Real = 1e-6;
 
 impl Directions {
-    /// Numbers per agent.
+    /// Values per agent.
     pub const COUNT: usize = 2 * EACH;
 
-    /// What an agent measures for it.
+    /// Instrument from which an agent derives this.
     pub fn instrument(&self) -> Instrument {
         let about = "vectors from the agent to the centroid of the field, x and y, and to that of its target, x and y";
         Instrument::new("centroids", 4, about)
     }
 
-    /// What that instrument reads where agents are shown this.
+    /// Converts observed values to the reading of the instrument.
     pub fn reading<'t>(&self, shown: Var<'t>) -> Var<'t> {
         shown.columns(0, 2).join(shown.columns(EACH, EACH + 2))
     }
 
-    /// What an agent is shown that measured this.
+    /// Converts a reading of the instrument to observed values.
     pub fn shown<'t>(&self, reading: Var<'t>) -> Var<'t> {
         let each = |from: usize| {
             let d = reading.columns(from, from + 2);
@@ -39,10 +41,10 @@ impl Directions {
     }
 }
 
-/// Numbers per centroid.
+/// Values per centroid.
 const EACH: usize = 5;
 
-/// The vector to the centroid of instance `b` and its length.
+/// Vector from `xi` to the centroid of instance `b`, and its length.
 fn to_centroid(xi: &[Real], moments: &[Real], b: usize) -> ([Real; 2], Real) {
     let d = [moments[b * Moments::COUNT + 1] - xi[0], moments[b * Moments::COUNT + 2] - xi[1]];
     (d, (d[0] * d[0] + d[1] * d[1]).sqrt())
@@ -71,7 +73,7 @@ impl Op for Directions {
 
     fn vjp(&self, x: &Inputs, _: &[Real], y_bar: &[Real], _: &[Real], bars: &mut Cotangents, _: &mut [Real]) {
         let agents = x.shape(0).sizes()[1];
-        // The cotangent of the vector from agent `m` to a centroid. A distance of zero has no direction: its derivative is zero.
+        // Cotangent of the vector from agent `m` to a centroid. The derivative of a distance of zero is taken as zero.
         let vector = |m: usize, input: usize| {
             let (d, r) = to_centroid(&x[0][2 * m..][..2], &x[input], m / agents);
             let bar = &y_bar[(2 * m + input - 1) * EACH..][..EACH];

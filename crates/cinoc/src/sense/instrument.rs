@@ -1,79 +1,79 @@
-//! What an agent by itself has to measure, or to be told, so that a policy can decide for it.
+//! Instruments: measurements from which a policy decides for a single agent.
 
 use super::Features;
 use crate::Real;
 use cinoc_pde::Grid;
 
-/// Something that an agent measures, or is told, before it decides.
+/// A quantity that an agent measures, or is given, before it decides.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Instrument {
-    /// Its name, a word that programming languages take for one.
+    /// Name, a valid identifier in programming languages.
     pub name: &'static str,
-    /// How many numbers it gives.
+    /// Number of values.
     pub count: usize,
-    /// What they are, in which order and unit.
+    /// Description of the values, with their order and unit.
     pub about: String,
-    /// How they follow from what else an agent may know.
+    /// Derivation of the values from other information.
     pub source: Source,
 }
 
-/// How readings follow from what else an agent may know.
+/// Derivation of readings from other information that an agent may have.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Source {
-    /// They do not: they have to be measured, or told.
+    /// Readings that must be measured or given.
     Measured,
-    /// Samples of the error `z − z*` around the agent, if that is known as a function of the place.
+    /// Samples of the error `z − z*` around the agent, if the error is known as a function of position.
     Error(Lens),
-    /// Slopes of the error at the same places, `[points, axes]`.
+    /// Slopes of the error at the same points, `[points, axes]`.
     Slope,
-    /// Gaps to living neighbours, in sectors where there are two axes, if it is known where they are.
+    /// Gaps to active neighbours, in sectors if there are two axes, from their positions.
     Gaps(Domain),
-    /// How crowded the place is, likewise: neighbours within this distance count.
+    /// Crowding, from the positions of neighbours within this distance.
     Crowd(Real),
 }
 
-/// Where agents live.
+/// Domain of agents.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Domain {
     /// Lengths of the axes.
     pub lengths: Vec<Real>,
-    /// Whether leaving at one end means entering at the other; otherwise there are walls.
+    /// Periodic boundaries; otherwise there are walls.
     pub periodic: bool,
 }
 
 impl Domain {
-    /// That of a grid.
+    /// Returns the domain of a grid.
     pub fn of(grid: &Grid) -> Self {
         Self { lengths: grid.lengths.clone(), periodic: grid.periodic }
     }
 }
 
-/// The points at which an agent samples the field around it.
+/// Points at which an agent samples the field around it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lens {
-    /// Where they are, relative to the agent; points beyond a wall are moved onto it.
+    /// Offsets from the agent; points beyond a wall are moved onto it.
     pub offsets: Vec<Vec<Real>>,
-    /// Slopes are central differences over a step of this length to either side, along each axis.
+    /// Step to either side of the central differences for slopes, along each axis.
     pub steps: Vec<Real>,
-    /// Where they may lie.
+    /// Domain of the points.
     pub domain: Domain,
 }
 
 impl Instrument {
-    /// Something that is measured as it is.
+    /// Creates an instrument whose values are measured directly.
     pub fn new(name: &'static str, count: usize, about: impl Into<String>) -> Self {
         Self { name, count, about: about.into(), source: Source::Measured }
     }
 
-    /// The same, which also follows from something else.
+    /// Sets the derivation of the values from other information.
     pub fn with_source(self, source: Source) -> Self {
         Self { source, ..self }
     }
 
-    /// The numbers that a policy is shown, where nothing else is known of them.
+    /// Returns instruments that read the values of an observation directly, if nothing else is known about them.
     pub fn bare(features: &Features) -> Vec<Self> {
-        let seen = "what the policy sees of the field, in the order and units of the problem's own view";
-        let known = "what it knows of its place and of others, likewise";
+        let seen = "the policy's view of the field, in the order and units of the problem";
+        let known = "position features and other known quantities, likewise";
         vec![Self::new("seen", features.patch.count(), seen), Self::new("known", features.position, known)]
     }
 }

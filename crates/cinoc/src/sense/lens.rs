@@ -1,4 +1,4 @@
-//! The window of an agent by itself: samples of the error and of its slopes around it.
+//! Window of a single agent: samples of the error and of its slopes around it.
 
 use super::Window;
 use super::instrument::{Domain, Instrument, Lens, Source};
@@ -7,17 +7,17 @@ use cinoc_pde::Grid;
 use cinoc_tape::Var;
 
 impl Lens {
-    /// `points` along each axis, evenly over a window of this width. The last axis is the fastest.
+    /// Creates a lattice of `points` per axis, evenly over a window of this width. The last axis is the fastest.
     pub fn new(grid: &Grid, points: usize, window: f64) -> Self {
         let along = |j: usize| ((j as f64 / (points - 1) as f64 - 0.5) * window) as Real;
         let d = grid.dimensions();
-        let place = |i: usize| (0..d).rev().map(|c| along(i / points.pow(c as u32) % points)).collect();
-        let offsets = (0..points.pow(d as u32)).map(place).collect();
+        let offset = |i: usize| (0..d).rev().map(|c| along(i / points.pow(c as u32) % points)).collect();
+        let offsets = (0..points.pow(d as u32)).map(offset).collect();
         Self { offsets, steps: (0..d).map(|c| grid.spacing(c) as Real).collect(), domain: Domain::of(grid) }
     }
 }
 
-/// A lens, and what its samples are multiplied by before a policy sees them.
+/// A lens with the scale of its samples in an observation.
 pub struct Scaled {
     lens: Lens,
     gain: Real,
@@ -26,7 +26,7 @@ pub struct Scaled {
 }
 
 impl Scaled {
-    /// That of a window which has been checked.
+    /// Creates the lens of a window that has been checked.
     pub fn new(grid: &Grid, window: &Window) -> Self {
         let lens = Lens::new(grid, window.points, window.window);
         Self { lens, gain: window.gain as Real, slope: (window.gain * window.window) as Real }
@@ -36,10 +36,11 @@ impl Scaled {
         self.lens.steps.len()
     }
 
-    /// Samples and slopes.
+    /// Instruments of samples and slopes.
     pub fn instruments(&self) -> [Instrument; 2] {
         let (points, axes) = (self.lens.offsets.len(), self.axes());
-        let error = "z - z*, what is there minus what should be there, at the points of cinoc_offset around the agent, in the unit of the field";
+        let error =
+            "the error z - z*, field minus target, at the points of cinoc_offset around the agent, in the unit of the field";
         let order = if axes == 1 { "" } else { ", for each point along x, then along y" };
         let slope = format!("the slope of z - z* at the same points{order}, in the unit of the field per unit of length");
         [
@@ -48,7 +49,8 @@ impl Scaled {
         ]
     }
 
-    /// What a policy sees: all samples and then all slopes of a line, or of each point of a plane its sample and its two slopes.
+    /// Converts readings to a patch: on a line all samples, then all slopes; in the plane the sample and the two slopes
+    /// of each point.
     pub fn shown<'t>(&self, error: Var<'t>, slope: Var<'t>) -> Var<'t> {
         let (error, slope, shape) = (error * self.gain, slope * self.slope, error.shape());
         if self.axes() == 1 {
@@ -58,7 +60,7 @@ impl Scaled {
         of_points(error, 1).join(of_points(slope, self.axes())).reshape(shape.with_last(shape.last() * (1 + self.axes())))
     }
 
-    /// What the instruments read where a policy sees `patch`.
+    /// Converts a patch to readings.
     pub fn readings<'t>(&self, patch: Var<'t>) -> [Var<'t>; 2] {
         let (points, axes, shape) = (self.lens.offsets.len(), self.axes(), patch.shape());
         let (error, slope) = if axes == 1 {

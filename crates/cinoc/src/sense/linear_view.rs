@@ -1,67 +1,68 @@
-//! A view in two steps, for agents that stay where they are: the nodes around each agent, and how what it sees follows from them.
+//! Views of immobile agents in two steps: the nodes around each agent, and a linear map from them to its patch.
 
 use super::Observe1d;
 use crate::Real;
-use crate::geometry::places;
+use crate::geometry::shared_positions;
 use cinoc_tape::op::Activation;
 use cinoc_tape::{Cotangents, Inputs, Layer, Op, Shape, Var};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// What agents see that is linear in the field: `seen = nodes·factors`, where the factors depend on an agent's place alone.
+/// A patch that is linear in the field: `patch = nodes·factors`, where the factors depend on an agent's position alone.
 ///
-/// The first layer of a network then needs not see all samples: `nodes·(factors·w)` is the same, and the product in brackets is loop-invariant.
-/// A window of four cells shows forty numbers that follow from nine.
+/// The first layer of a network then need not compute the patch: `nodes·(factors·w)` is equal, and the product in
+/// brackets is loop-invariant. A window of four cells has forty samples that depend on nine nodes.
 #[derive(Clone, Copy)]
 pub struct LinearView<'t> {
     /// The error at the nodes around each agent, `[batch, agents, span]`.
     pub nodes: Var<'t>,
-    /// `[places·span, numbers seen]`; the place of agent i of any instance is i modulo their number.
+    /// Linear maps, `[positions·span, patch size]`; agent i of any instance has the position i modulo their number.
     pub factors: Var<'t>,
 }
 
 impl<'t> LinearView<'t> {
-    /// What is seen.
+    /// Computes the patch.
     pub fn patch(&self) -> Var<'t> {
         let nothing = self.nodes.tape().zeros([self.factors.shape().last()]);
-        self.nodes.placed_dense(self.factors, nothing, Activation::Linear)
+        self.nodes.local_dense(self.factors, nothing, Activation::Linear)
     }
 
-    /// A layer on what is seen.
+    /// Applies a layer to the patch.
     pub fn dense(&self, layer: Layer<'t>, activation: Activation) -> Var<'t> {
-        self.nodes.placed_dense(self.factors.matmul(layer.w), layer.b, activation)
+        self.nodes.local_dense(self.factors.matmul(layer.w), layer.b, activation)
     }
 }
 
-/// The two operations behind a [`LinearView`] of a ring.
+/// Operations behind a [`LinearView`] of a ring.
 pub struct RingView {
     nodes: Arc<Nodes>,
     factors: Arc<Factors>,
 }
 
 impl RingView {
-    /// For agents that see as `observe` says.
+    /// Creates the operations for the patches of `observe`.
     pub fn new(observe: &Arc<Observe1d>) -> Self {
         Self { nodes: Arc::new(Nodes(observe.clone())), factors: Arc::new(Factors(observe.clone())) }
     }
 
-    /// Whether this is a ring, around which a window goes at most once.
+    /// Returns true for a ring around which a window extends at most once.
     pub fn fits(&self) -> bool {
         self.nodes.0.periodic() && self.nodes.0.span() <= self.nodes.0.nodes()
     }
 
-    /// The view of agents at `xi`, which must be loop-invariant.
+    /// Returns the view of agents at `xi`, which must be loop-invariant.
     pub fn observe<'t>(&self, z: Var<'t>, target: Var<'t>, xi: Var<'t>) -> LinearView<'t> {
-        LinearView { nodes: z.tape().record(&self.nodes, [z, target, xi]), factors: places(xi).apply(&self.factors) }
+        LinearView { nodes: z.tape().record(&self.nodes, [z, target, xi]), factors: shared_positions(xi).apply(&self.factors) }
     }
 }
 
-/// `z − z*` at the nodes around each agent. Inputs: `z`, `z*`, both `[batch, N]`, and `ξ [batch, agents, 1]`; output `[batch, agents, span]`.
+/// Error `z − z*` at the nodes around each agent. Inputs: `z`, `z*`, both `[batch, N]`, and `ξ [batch, agents, 1]`;
+/// output `[batch, agents, span]`.
 struct Nodes(Arc<Observe1d>);
 
 impl Nodes {
-    /// Calls `f` with pairs of ranges, of the numbers around agents and of the nodes of the batch that they are: two where a window goes once
-    /// around the ring.
+    /// Calls `f` with pairs of ranges, in the output and in the nodes of the batch; two pairs if a window wraps around
+    /// the ring.
     fn each(&self, x: &Inputs, mut f: impl FnMut(Range<usize>, Range<usize>)) {
         let (count, span, agents) = (self.0.nodes(), self.0.span(), x.shape(2).sizes()[1]);
         for (b, xi) in x[2].chunks_exact(agents).enumerate() {
@@ -109,7 +110,8 @@ impl Op for Nodes {
     }
 }
 
-/// How what is seen follows from the nodes around. Input: `ξ [1 or batch, agents, 1]`; output `[places·span, 2n]`.
+/// Linear maps from the nodes around agents to their patches. Input: `ξ [1 or batch, agents, 1]`; output
+/// `[positions·span, 2n]`.
 struct Factors(Arc<Observe1d>);
 
 impl Op for Factors {
@@ -127,6 +129,6 @@ impl Op for Factors {
     }
 
     fn vjp(&self, _: &Inputs, _: &[Real], _: &[Real], _: &[Real], bars: &mut Cotangents, _: &mut [Real]) {
-        assert!(!bars.wanted(0), "factors: agents that move observe in one step");
+        assert!(!bars.wanted(0), "factors: mobile agents must observe in one step");
     }
 }

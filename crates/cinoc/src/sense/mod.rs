@@ -1,4 +1,4 @@
-//! What agents see.
+//! Sensing: observations of agents.
 
 mod channels2d;
 mod directions;
@@ -33,86 +33,98 @@ use crate::settings;
 use cinoc_pde::Grid;
 use cinoc_tape::Var;
 
-/// What agents see.
+/// Sensors of agents.
 pub trait Sense: Send + Sync {
-    /// The kind and the sizes of what is seen.
+    /// Kind and sizes of an observation.
     fn features(&self) -> Features;
 
-    /// What each agent sees of it.
+    /// Returns the observation of each agent.
     fn observe<'t>(&self, visible: &Visible<'t>) -> Observation<'t>;
 
-    /// What an agent by itself has to measure in order to see this. Unless told otherwise: the numbers of an observation as they are.
+    /// Measurements that a single agent needs for its observation. By default: the values of the observation.
+    #[doc(hidden)]
     fn instruments(&self) -> Vec<Instrument> {
         Instrument::bare(&self.features())
     }
 
-    /// What the instruments of all agents read, `[batch, agents, count]` each.
+    /// Readings of the instruments of all agents, `[batch, agents, count]` each.
+    #[doc(hidden)]
     fn readings<'t>(&self, visible: &Visible<'t>) -> Vec<Var<'t>> {
         let seen = self.observe(visible);
         vec![seen.each_agent(seen.patch()), seen.position()]
     }
 
-    /// What agents are shown whose instruments read this: what [`observe`](Self::observe) gives, but for rounding.
+    /// Observations of agents with these instrument readings: equal to [`observe`](Self::observe) up to rounding.
+    #[doc(hidden)]
     fn shown<'t>(&self, readings: &[Var<'t>]) -> Observation<'t> {
         Observation::bare(&self.features(), readings)
     }
 }
 
-/// What there is to see.
+/// Quantities that sensors may use.
 #[derive(Clone, Copy)]
 pub struct Visible<'t> {
     /// The field, `[batch, nodes…]`.
     pub z: Var<'t>,
-    /// The field to be reached, `[batch, nodes…]`.
+    /// The target field, `[batch, nodes…]`.
     pub target: Var<'t>,
-    /// Where the agents are, `[batch, agents, d]`.
+    /// Positions of the agents, `[batch, agents, d]`.
     pub xi: Var<'t>,
-    /// 1 for each healthy agent, 0 for a dead one, `[batch, agents]`.
+    /// Strength of each agent, 1 in normal operation, 0 for a failed one, `[batch, agents]`.
     pub strength: Var<'t>,
-    /// Ticks made, `[batch]`, where something moves by itself ([`Task::timed`](crate::task::Task::timed)).
+    /// Ticks elapsed, `[batch]`, if the task is explicitly time-dependent ([`Task::timed`](crate::task::Task::timed)).
     pub now: Option<Var<'t>>,
 }
 
 impl<'t> Visible<'t> {
-    /// What there is to see where nothing moves but the field and the agents.
+    /// Creates the quantities of a task without explicit time dependence.
     pub fn new(z: Var<'t>, target: Var<'t>, xi: Var<'t>, strength: Var<'t>) -> Self {
         Self { z, target, xi, strength, now: None }
     }
 }
 
-/// What each agent is shown: the kind and the sizes of an [`Observation`].
+/// Kind and sizes of an [`Observation`].
+///
+/// ```
+/// let problem = cinoc::problem("heat1d")?;
+/// let features = problem.problem().swarm.features();
+/// assert!(features.patch.count() > 0 && !features.shared);
+/// # Ok::<(), cinoc::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Features {
-    /// Of [`Observation::patch`].
+    /// Layout of [`Observation::patch`].
     pub patch: Patch,
-    /// Whether all agents of an instance share one patch.
+    /// True if all agents of an instance share one patch.
     pub shared: bool,
-    /// Numbers in [`Observation::position`].
+    /// Number of values in [`Observation::position`].
     pub position: usize,
-    /// Numbers in [`Observation::signal`].
+    /// Number of values in [`Observation::signal`].
+    #[doc(hidden)]
     pub signal: usize,
-    /// Where among the numbers of the position these are: they are part of it, one after the other.
+    /// Index of the first signal value among the position features, which contain the signal contiguously.
+    #[doc(hidden)]
     pub signal_from: usize,
 }
 
-/// What the numbers of a patch are.
+/// Layout of a patch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Patch {
-    /// So many of them, in no particular order.
+    /// A vector of this length.
     Line(usize),
     /// An image `[height, width, channels]`.
     Image {
-        /// Along x.
+        /// Size along x.
         height: usize,
-        /// Along y.
+        /// Size along y.
         width: usize,
-        /// Numbers per pixel.
+        /// Values per pixel.
         channels: usize,
     },
 }
 
 impl Patch {
-    /// How many numbers there are.
+    /// Number of values.
     pub fn count(self) -> usize {
         match self {
             Self::Line(count) => count,
@@ -122,35 +134,43 @@ impl Patch {
 }
 
 settings! {
-    /// The window through which an agent sees the field around it: samples of the error z − z* and of its slopes.
+    /// Window through which an agent observes the field around it: samples of the error z − z* and of its slopes.
     pub struct Window {
-        /// Samples of the window, along each axis.
+        /// Samples of the window along each axis.
         points: usize = 2..=Window::MOST_POINTS,
         /// Width of the window.
         window: f64 = 1e-6..=1e6,
-        /// Factor on the error before the network sees it; the physics does not change.
+        /// Gain on the error in the observation; the physics does not change.
         gain: f64 = 1e-6..=1e6,
-        /// Whether the derivative flows through the places of the samples (exact), or not (as published).
+        /// Propagate derivatives through the sample positions (exact), or not (as published).
         through_position: bool = (),
-        /// Whether an agent knows where in the domain it is. If not, a policy can be used on domains of any size.
+        /// Include the agent's position. Without it a policy can be used on domains of any size.
         position: bool = (),
-        /// Whether an agent also sees the target, and the force that would hold it there.
+        /// Include the target and the feedforward force that would hold it.
         #[absent = false]
         target: bool = (),
-        /// Unit of length in which an agent is told the gaps to its living neighbours; 0: it is not told.
+        /// Unit of length of the gaps to active neighbours; 0: not observed.
         #[absent = 0.0]
         gaps: f64 = 0.0..=1e6,
-        /// The diffusivity that an agent believes in when it works out the force that would hold the target; 0: the true one.
+        /// Diffusivity that agents assume for the feedforward force; 0: the true one.
         #[absent = 0.0]
         believed_nu: f64 = 0.0..=1e6,
-        /// The growth rate that it believes in, likewise.
+        /// Growth rate that agents assume for the feedforward force; 0: the true one.
         #[absent = 0.0]
         believed_rho: f64 = 0.0..=1e6,
     }
 }
 
 impl Window {
-    /// So many samples over so wide a window, of agents that know where they are and nothing else.
+    /// Creates a window of `points` samples per axis over a width of `window`, with the agent's position and nothing
+    /// else.
+    ///
+    /// ```
+    /// use cinoc::swarm::Window;
+    ///
+    /// let window = Window { gain: 2.0, ..Window::new(8, 0.1) };
+    /// assert_eq!((window.points, window.window), (8, 0.1));
+    /// ```
     pub fn new(points: usize, window: f64) -> Self {
         Self {
             points,
@@ -165,32 +185,32 @@ impl Window {
         }
     }
 
-    /// What an agent believes of the physics that holds a target.
+    /// Returns the physics that agents assume for the feedforward force.
     fn believed(&self, truth: Holding) -> Holding {
         let either = |believed: f64, truth: f64| if believed > 0.0 { believed } else { truth };
         Holding { nu: either(self.believed_nu, truth.nu), rho: either(self.believed_rho, truth.rho) }
     }
 
-    /// The most samples along an axis: their places live on the stack.
+    /// Largest number of samples along an axis; their positions are kept on the stack.
     pub const MOST_POINTS: usize = 64;
 
-    /// The widest window, in lengths of the domain: what it shows is copied around the grid.
+    /// Largest width of a window, in lengths of the domain; the frame around the grid grows with it.
     pub const WIDEST: f64 = 16.0;
 
-    /// The fewest nodes along an axis that differences can be taken of.
+    /// Smallest number of nodes along an axis for differences.
     const FEWEST_NODES: usize = 4;
 
-    /// Views are built of windows that pass this.
+    /// Checks the window; required by all views.
     fn check(&self, grid: &Grid, dimensions: usize) {
         let (axes, &Self { points, window, .. }) = (grid.dimensions(), self);
-        assert!(axes == dimensions, "this view is for {dimensions} dimensions, not {axes}");
-        assert!((2..=Self::MOST_POINTS).contains(&points), "an agent sees from 2 to {} samples, not {points}", Self::MOST_POINTS);
+        assert!(axes == dimensions, "this view needs a grid of {dimensions} dimensions, not {axes}");
+        assert!((2..=Self::MOST_POINTS).contains(&points), "a window has from 2 to {} samples, not {points}", Self::MOST_POINTS);
         let fewest = Self::FEWEST_NODES;
-        assert!(grid.nodes.iter().all(|&n| n >= fewest), "seeing needs {fewest} nodes along each axis: {grid:?}");
+        assert!(grid.nodes.iter().all(|&n| n >= fewest), "a view needs {fewest} nodes along each axis: {grid:?}");
         for &length in &grid.lengths {
             assert!(length > 0.0 && length.is_finite(), "an axis needs a length above 0: {grid:?}");
             let widest = Self::WIDEST * length as f64;
-            assert!(window > 0.0 && window <= widest, "a window is wider than 0 and at most {widest} wide, not {window}");
+            assert!(window > 0.0 && window <= widest, "the width of a window is above 0 and at most {widest}, not {window}");
         }
     }
 }

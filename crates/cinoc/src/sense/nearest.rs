@@ -1,4 +1,4 @@
-//! What an agent knows of the keep-out disc next to it.
+//! Distance and direction to the nearest keep-out disc.
 
 use super::Instrument;
 use crate::Real;
@@ -6,52 +6,54 @@ use crate::geometry::{Bearing, Discs};
 use cinoc_tape::kernel::math::tanh;
 use cinoc_tape::{Cotangents, Inputs, Op, Shape, Var};
 
-/// Distance at which an agent no longer cares how far a disc is.
+/// Length scale of the saturating distance.
 const FAR: Real = 0.2;
 
 /// Distance to the nearest disc, `tanh(h/0.2)` with `h = |ξ − c| − r − clearance`, and the unit vector towards it.
-/// Inputs: positions `[batch, agents, 2]` and, if discs move, ticks made `[batch]`; output `[batch, agents, 3]`.
+/// Inputs: positions `[batch, agents, 2]` and, if discs move, ticks elapsed `[batch]`; output `[batch, agents, 3]`.
 pub struct Nearest {
     discs: Discs,
     clearance: Real,
 }
 
 impl Nearest {
-    /// Numbers per agent.
+    /// Values per agent.
     pub const WIDTH: usize = 3;
 
+    /// Creates the operation.
+    ///
     /// # Panics
-    /// Without discs.
+    /// If there are no discs.
     pub fn new(discs: Discs, clearance: f64) -> Self {
-        assert!(discs.count() > 0, "the nearest of no discs");
+        assert!(discs.count() > 0, "`Nearest` needs at least one disc");
         Self { discs, clearance: clearance as Real }
     }
 
-    /// What an agent measures of it.
+    /// Instrument from which an agent derives this.
     pub fn instrument(&self) -> Instrument {
-        let about = "the nearest disc: how far its edge is, and the unit vector from the agent towards its centre, x and y";
+        let about = "the nearest disc: distance to its edge, and unit vector from the agent towards its centre, x and y";
         Instrument::new("disc", Self::WIDTH, about)
     }
 
-    /// What that instrument reads of agents at `xi`.
+    /// Reading of the instrument for agents at `xi`.
     pub fn reading<'t>(&self, xi: Var<'t>, now: Option<Var<'t>>) -> Var<'t> {
         let agents = xi.shape().sizes()[1];
         let ticks = now.map_or_else(Vec::new, Var::value);
-        let places = xi.value();
-        let each = places.as_chunks::<2>().0.iter().enumerate().flat_map(|(m, &xi)| {
+        let positions = xi.value();
+        let each = positions.as_chunks::<2>().0.iter().enumerate().flat_map(|(m, &xi)| {
             let Bearing { gap, outward: [x, y], .. } = self.nearest(ticks.get(m / agents).copied().unwrap_or(0.0), xi);
             [gap, -x, -y]
         });
-        xi.tape().given(xi.shape().with_last(Self::WIDTH), &each.collect::<Vec<_>>())
+        xi.tape().placeholder(xi.shape().with_last(Self::WIDTH), &each.collect::<Vec<_>>())
     }
 
-    /// What an agent is shown that measured this.
+    /// Converts a reading of the instrument to observed values.
     pub fn shown<'t>(&self, reading: Var<'t>) -> Var<'t> {
         let distance = reading.columns(0, 1).affine(1.0 / FAR, -self.clearance / FAR).tanh();
         distance.join(reading.columns(1, Self::WIDTH))
     }
 
-    /// Of the nearest disc to agent `m`.
+    /// Bearing of agent `m` to the nearest disc.
     fn bearing(&self, x: &Inputs, m: usize, xi: [Real; 2]) -> Bearing {
         self.nearest(if self.discs.moving() { x[1][m / x.shape(0).sizes()[1]] } else { 0.0 }, xi)
     }
@@ -87,7 +89,7 @@ impl Op for Nearest {
             if distance > 0.0 {
                 let [nearer, x_bar, y_bar] = y_bar[m];
                 let outwards = nearer * (1.0 - y[m][0] * y[m][0]) / FAR;
-                // Only moves across the line of sight turn it.
+                // Only motion across the line of sight turns it.
                 let along = x_bar * n[0] + y_bar * n[1];
                 xi_bar[0] += outwards * n[0] - (x_bar - along * n[0]) / distance;
                 xi_bar[1] += outwards * n[1] - (y_bar - along * n[1]) / distance;

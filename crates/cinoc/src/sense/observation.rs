@@ -1,10 +1,10 @@
-//! What a policy is shown.
+//! Observations: the inputs of a policy.
 
 use super::{Features, LinearView};
 use cinoc_tape::op::Activation;
 use cinoc_tape::{Layer, Var};
 
-/// What the policy is shown: what agents see of the field, and features of their places.
+/// Input of a policy: a view of the field and features of the positions.
 #[derive(Clone, Copy)]
 pub struct Observation<'t> {
     view: View<'t>,
@@ -12,50 +12,55 @@ pub struct Observation<'t> {
     signal: Option<Var<'t>>,
 }
 
-/// What agents see of the field.
+/// View of the field.
 #[derive(Clone, Copy)]
 enum View<'t> {
-    /// The field around each agent, `[batch, agents, features]`.
+    /// Patch of the field around each agent, `[batch, agents, features]`.
     Each(Var<'t>),
-    /// The same, not yet computed.
+    /// Patch of the field around each agent, not yet computed.
     Linear(LinearView<'t>),
-    /// One view that all agents of an instance share, `[batch, features]`.
+    /// One patch shared by all agents of an instance, `[batch, features]`.
     Shared(Var<'t>),
 }
 
 impl<'t> Observation<'t> {
-    /// Each agent sees its own patch, `[batch, agents, features]`; so are features of its position.
+    /// Creates an observation with one patch per agent; patch and position features are `[batch, agents, features]`.
     pub fn new(patch: Var<'t>, position: Var<'t>) -> Self {
         Self { view: View::Each(patch), position, signal: None }
     }
 
-    /// All agents of an instance see the same, `[batch, features]`.
+    /// Creates an observation with one patch shared by all agents of an instance, `[batch, features]`.
+    #[doc(hidden)]
     pub fn shared(seen: Var<'t>, position: Var<'t>) -> Self {
         Self { view: View::Shared(seen), position, signal: None }
     }
 
-    /// Each agent sees its own patch, which need not be computed if only a layer on it is asked for.
+    /// Creates an observation with one patch per agent, which is not computed if only a layer on it is needed.
+    #[doc(hidden)]
     pub fn linear(view: LinearView<'t>, position: Var<'t>) -> Self {
         Self { view: View::Linear(view), position, signal: None }
     }
 
-    /// What agents were shown, put together again from its numbers: what they see, of each or of all of an instance as `features` say, and the
-    /// features of their positions.
-    pub fn again(features: &Features, seen: Var<'t>, position: Var<'t>) -> Self {
+    /// Creates an observation from its values: the patch, per agent or shared as `features` tell, and the position
+    /// features.
+    #[doc(hidden)]
+    pub fn from_parts(features: &Features, seen: Var<'t>, position: Var<'t>) -> Self {
         let &Features { signal, signal_from, .. } = features;
         let signal = (signal > 0).then(|| position.columns(signal_from, signal_from + signal));
         let shown = if features.shared { Self::shared(seen, position) } else { Self::new(seen, position) };
         shown.with_signal(signal)
     }
 
-    /// What an agent is shown whose bare instruments ([`Instrument::bare`](super::Instrument::bare)) read this.
+    /// Creates the observation of agents from readings of bare instruments
+    /// ([`Instrument::bare`](super::Instrument::bare)).
+    #[doc(hidden)]
     pub fn bare(features: &Features, readings: &[Var<'t>]) -> Self {
-        // Who is alone in an instance shares its view with nobody.
+        // A single agent has the shared patch to itself.
         let seen = if features.shared { readings[0].reshape([1, features.patch.count()]) } else { readings[0] };
-        Self::again(features, seen, readings[1])
+        Self::from_parts(features, seen, readings[1])
     }
 
-    /// What is seen, as numbers: of each agent, or of all of an instance where they share it.
+    /// The patch, per agent or shared by all agents of an instance.
     pub fn patch(&self) -> Var<'t> {
         match self.view {
             View::Each(patch) | View::Shared(patch) => patch,
@@ -63,7 +68,8 @@ impl<'t> Observation<'t> {
         }
     }
 
-    /// A layer on what is seen.
+    /// Applies a layer to the patch.
+    #[doc(hidden)]
     pub fn dense(&self, layer: Layer<'t>, activation: Activation) -> Var<'t> {
         match self.view {
             View::Each(patch) | View::Shared(patch) => patch.dense(layer, activation),
@@ -71,8 +77,9 @@ impl<'t> Observation<'t> {
         }
     }
 
-    /// What was computed from the view, for each agent: repeated where all of an instance share one, so that a network looks at it once per
-    /// instance, not once per agent.
+    /// Expands values computed from the patch to one row per agent. They are repeated if agents share a patch, so that
+    /// a network evaluates it once per instance, not once per agent.
+    #[doc(hidden)]
     pub fn each_agent(&self, seen: Var<'t>) -> Var<'t> {
         match self.view {
             View::Shared(_) => seen.repeat_rows(self.position.shape().sizes()[1]),
@@ -80,17 +87,19 @@ impl<'t> Observation<'t> {
         }
     }
 
-    /// The same, with numbers of each agent, `[batch, agents, n]`, that its answer may be proportional to, as to the field.
+    /// Sets values per agent, `[batch, agents, n]`, that the policy output may be proportional to, as to the field.
+    #[doc(hidden)]
     pub fn with_signal(self, signal: Option<Var<'t>>) -> Self {
         Self { signal, ..self }
     }
 
-    /// What else an agent's answer may be proportional to; part of the features of its position too.
+    /// Values that the policy output may be proportional to; also part of the position features.
+    #[doc(hidden)]
     pub fn signal(&self) -> Option<Var<'t>> {
         self.signal
     }
 
-    /// Features of each agent's position and of what else it knows, `[batch, agents, features]`.
+    /// Features of each agent's position and other known quantities, `[batch, agents, features]`.
     pub fn position(&self) -> Var<'t> {
         self.position
     }

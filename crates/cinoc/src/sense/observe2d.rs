@@ -1,20 +1,20 @@
-//! An agent's view of a field on a rectangle.
+//! Agents' view of a field on a rectangle.
 
 use super::channels2d::{CHANNELS, Channels2d};
-use super::samples::{Places, Samples, Sums};
+use super::samples::{SamplePositions, Samples, Sums};
 use super::{Patch, Window};
 use crate::Real;
 use crate::geometry::{Tiles, cells_of_chunk};
 use crate::vector::add;
 use cinoc_pde::Grid;
 use cinoc_tape::kernel::math::sum_lanes;
-use cinoc_tape::kernel::{crew, vectorise};
+use cinoc_tape::kernel::{parallel, vectorise};
 use cinoc_tape::{Cotangents, Inputs, Op, Shape};
 
-/// `[e, w·∂x e, w·∂y e]` on a lattice of `n × n` points around each agent, an image `[x, y, channel]`.
+/// Samples `[e, w·∂x e, w·∂y e]` on a lattice of `n × n` points around each agent, an image `[x, y, channel]`.
 ///
-/// Samples are interpolated bilinearly, clamped at walls or wrapped on a ring. The lattice is a product of two lines: each row of nodes under the
-/// window is sampled along y, and the resulting lines are sampled along x.
+/// Samples are interpolated bilinearly, clamped at walls or wrapped on a ring. The lattice is a product of two lines:
+/// each row of nodes under the window is sampled along y, and the resulting lines are sampled along x.
 /// Inputs: `z [batch, Nx, Ny]`, `z* [batch, Nx, Ny]`, `ξ [batch, agents, 2]`; output `[batch, agents, n·n·3]`.
 pub struct Observe2d {
     nodes: [usize; 2],
@@ -25,20 +25,23 @@ pub struct Observe2d {
     through_position: bool,
 }
 
-/// Working space, for values or for cotangents.
+/// Scratch space, for values or for cotangents.
 struct Work<'a> {
-    /// The channels of an instance, framed.
+    /// Framed channels of an instance.
     channels: &'a mut [Real],
-    /// What [`Channels2d`] needs.
+    /// Scratch space of [`Channels2d`].
     plane: &'a mut [Real],
-    /// The rows under an agent's window, sampled along y: `[rows, n·3]`.
+    /// Rows under an agent's window, sampled along y: `[rows, n·3]`.
     lines: &'a mut [Real],
 }
 
 impl Observe2d {
+    /// Creates the operation.
+    ///
     /// # Panics
-    /// On anything but a rectangle with axes of some length and 4 or more nodes along each; with fewer than 2 or more than
-    /// [`Window::MOST_POINTS`] samples along an axis; with a window of no width, or wider than [`Window::WIDEST`] domains.
+    /// If the grid is not a rectangle with axes of positive length and at least 4 nodes each, if the number of samples
+    /// along an axis is not in 2 to [`Window::MOST_POINTS`], or if the width of the window is not in 0 to
+    /// [`Window::WIDEST`] domains.
     pub fn new(grid: &Grid, window: &Window) -> Self {
         window.check(grid, 2);
         let channels = Channels2d::new(grid, window.window, window.gain);
@@ -47,72 +50,80 @@ impl Observe2d {
         Self { nodes, channels, along, tiles: Tiles::new(grid), points: window.points, through_position: window.through_position }
     }
 
-    /// What an agent sees.
+    /// Layout of the patch.
     pub fn image(&self) -> Patch {
         Patch::Image { height: self.points, width: self.points, channels: CHANNELS }
     }
 
-    /// Numbers in a line of samples.
+    /// Values in a line of samples.
     fn width(&self) -> usize {
         self.points * CHANNELS
     }
 
-    /// Numbers in the lines under a window.
+    /// Values in the lines under a window.
     fn lines(&self) -> usize {
         self.along[0].most() * self.width()
     }
 
     #[inline(always)]
-    fn places(&self, xi: &[Real], places: &mut [Places; 2]) {
-        self.along[0].places(xi[0], &mut places[0]);
-        self.along[1].places(xi[1], &mut places[1]);
+    fn positions(&self, xi: &[Real], positions: &mut [SamplePositions; 2]) {
+        self.along[0].positions(xi[0], &mut positions[0]);
+        self.along[1].positions(xi[1], &mut positions[1]);
     }
 
-    /// Where row `i` of the nodes under the window begins in the channels: at the first node before the window.
+    /// Offset in the channels of row `i` of the nodes under the window, at the first node before the window.
     #[inline(always)]
-    fn row(&self, [x, y]: &[Places; 2], i: usize) -> usize {
+    fn row(&self, [x, y]: &[SamplePositions; 2], i: usize) -> usize {
         (x.first + i) * self.channels.stride() + y.first * CHANNELS
     }
 
-    /// The rows under the window, sampled along y.
+    /// Samples the rows under the window along y.
     #[inline(always)]
-    fn sample_rows(&self, places: &[Places; 2], channels: &[Real], lines: &mut [Real]) {
+    fn sample_rows(&self, positions: &[SamplePositions; 2], channels: &[Real], lines: &mut [Real]) {
         let width = self.width();
-        for i in 0..places[0].count {
+        for i in 0..positions[0].count {
             let line = &mut lines[i * width..(i + 1) * width];
-            self.along[1].sample(&places[1], CHANNELS, &channels[self.row(places, i)..], line);
+            self.along[1].sample(&positions[1], CHANNELS, &channels[self.row(positions, i)..], line);
         }
     }
 
-    /// What one agent sees.
+    /// Computes the patch of one agent.
     #[inline(always)]
-    fn see(&self, places: &[Places; 2], channels: &[Real], lines: &mut [Real], seen: &mut [Real]) {
-        self.sample_rows(places, channels, lines);
-        self.along[0].sample(&places[0], self.width(), lines, seen);
+    fn patch(&self, positions: &[SamplePositions; 2], channels: &[Real], lines: &mut [Real], seen: &mut [Real]) {
+        self.sample_rows(positions, channels, lines);
+        self.along[0].sample(&positions[0], self.width(), lines, seen);
     }
 
-    /// The adjoint of [`see`](Self::see): adds to the cotangents of the channels and, if `slide`, returns that of the position in cells.
+    /// Adjoint of [`patch`](Self::patch): adds to the cotangents of the channels and, if `slide`, returns that of the
+    /// position in cells.
     #[inline(always)]
-    fn see_back(&self, places: &[Places; 2], seen_bar: &[Real], work: &mut Work, bars: &mut Work, slide: bool) -> [Real; 2] {
-        let ([x, y], width) = (places, self.width());
-        let mut slid = [Sums::default(); 2];
+    fn patch_back(
+        &self,
+        positions: &[SamplePositions; 2],
+        seen_bar: &[Real],
+        work: &mut Work,
+        bars: &mut Work,
+        slide: bool,
+    ) -> [Real; 2] {
+        let ([x, y], width) = (positions, self.width());
+        let mut shift_bar = [Sums::default(); 2];
         bars.lines[..x.count * width].fill(0.0);
         self.along[0].spread(x, width, seen_bar, bars.lines);
         if slide {
-            self.sample_rows(places, work.channels, work.lines);
-            self.along[0].slide(x, width, work.lines, seen_bar, &mut slid[0]);
+            self.sample_rows(positions, work.channels, work.lines);
+            self.along[0].slide(x, width, work.lines, seen_bar, &mut shift_bar[0]);
         }
         for i in 0..x.count {
-            let (row, line_bar) = (self.row(places, i), &bars.lines[i * width..(i + 1) * width]);
+            let (row, line_bar) = (self.row(positions, i), &bars.lines[i * width..(i + 1) * width]);
             self.along[1].spread(y, CHANNELS, line_bar, &mut bars.channels[row..]);
             if slide {
-                self.along[1].slide(y, CHANNELS, &work.channels[row..], line_bar, &mut slid[1]);
+                self.along[1].slide(y, CHANNELS, &work.channels[row..], line_bar, &mut shift_bar[1]);
             }
         }
-        [sum_lanes(slid[0]), sum_lanes(slid[1])]
+        [sum_lanes(shift_bar[0]), sum_lanes(shift_bar[1])]
     }
 
-    /// Working space for values, and the same for cotangents.
+    /// Splits the scratch space into that for values and that for cotangents.
     fn work<'a>(&self, scratch: &'a mut [Real]) -> [Work<'a>; 2] {
         let mut rest = scratch;
         [(); 2].map(|()| {
@@ -149,15 +160,15 @@ impl Op for Observe2d {
             let order = self.tiles.order(here, 2, work);
             let cells = cells_of_chunk(&order, agents, 4 * image);
             let seen = &mut y[b * agents * image..][..agents * image];
-            crew::share(order.scatter(seen, image, cells), |_, mut seen| {
-                crew::room(self.lines(), |lines| {
+            parallel::for_each_part(order.scatter(seen, image, cells), |_, mut seen| {
+                parallel::with_scratch(self.lines(), |lines| {
                     vectorise(
                         #[inline(always)]
                         || {
-                            let mut places = [Places::new(), Places::new()];
-                            for place in seen.places() {
-                                self.places(&here[2 * order.get(place)..], &mut places);
-                                self.see(&places, channels, lines, seen.row(place));
+                            let mut positions = [SamplePositions::new(), SamplePositions::new()];
+                            for slot in seen.positions() {
+                                self.positions(&here[2 * order.get(slot)..], &mut positions);
+                                self.patch(&positions, channels, lines, seen.row(slot));
                             }
                         },
                     );
@@ -179,15 +190,15 @@ impl Op for Observe2d {
             vectorise(
                 #[inline(always)]
                 || {
-                    let mut places = [Places::new(), Places::new()];
+                    let mut positions = [SamplePositions::new(), SamplePositions::new()];
                     work_bar.channels.fill(0.0);
                     for m in b * agents..(b + 1) * agents {
-                        self.places(&x[2][2 * m..], &mut places);
+                        self.positions(&x[2][2 * m..], &mut positions);
                         let seen_bar = &y_bar[m * image..][..image];
-                        let slid = self.see_back(&places, seen_bar, &mut work, &mut work_bar, xi_bar.is_some());
+                        let shift_bar = self.patch_back(&positions, seen_bar, &mut work, &mut work_bar, xi_bar.is_some());
                         if let Some(xi_bar) = &mut xi_bar {
-                            xi_bar[2 * m] += self.along[0].inverse_dx() * slid[0];
-                            xi_bar[2 * m + 1] += self.along[1].inverse_dx() * slid[1];
+                            xi_bar[2 * m] += self.along[0].inverse_dx() * shift_bar[0];
+                            xi_bar[2 * m + 1] += self.along[1].inverse_dx() * shift_bar[1];
                         }
                     }
                     self.channels.pull_back(work_bar.channels, work_bar.plane);

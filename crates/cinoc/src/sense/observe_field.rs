@@ -1,4 +1,4 @@
-//! A view of a whole plane, shared by all agents.
+//! View of a whole plane, shared by all agents.
 
 use super::Patch;
 use crate::Real;
@@ -6,10 +6,10 @@ use cinoc_pde::Grid;
 use cinoc_tape::kernel::vectorise;
 use cinoc_tape::{Cotangents, Inputs, Op, Shape};
 
-/// Numbers per node of the image.
+/// Channels per node of the image.
 const CHANNELS: usize = 3;
 
-/// The error `e = gain·(z − z*)` and its two differences per node, as an image `[x, y, channel]`, once per instance.
+/// Error `e = gain·(z − z*)` and its two differences per node, as an image `[x, y, channel]`, once per instance.
 ///
 /// Differences are central, one-sided at walls. Inputs: `z`, `z*`, both `[batch, Nx, Ny]`; output `[batch, 3·Nx·Ny]`.
 pub struct ObserveField {
@@ -18,7 +18,7 @@ pub struct ObserveField {
     gain: Real,
 }
 
-/// The two nodes whose difference is taken at node `i` of `n`, and its factor.
+/// Nodes whose difference is taken at node `i` of `n`, and its factor.
 #[inline(always)]
 fn sides(i: usize, n: usize) -> (usize, usize, Real) {
     let (low, high) = (i.saturating_sub(1), (i + 1).min(n - 1));
@@ -26,15 +26,17 @@ fn sides(i: usize, n: usize) -> (usize, usize, Real) {
 }
 
 impl ObserveField {
+    /// Creates the operation.
+    ///
     /// # Panics
-    /// On a periodic grid, one that is not two-dimensional, or one with fewer than 2 nodes along an axis.
+    /// If the grid is periodic, not two-dimensional, or has fewer than 2 nodes along an axis.
     pub fn new(grid: &Grid, gain: f64) -> Self {
-        assert!(!grid.periodic && grid.dimensions() == 2, "this view is for planes with walls");
-        assert!(grid.nodes.iter().all(|&n| n >= 2), "seeing a field needs 2 nodes along each axis: {grid:?}");
+        assert!(!grid.periodic && grid.dimensions() == 2, "this view needs a plane with walls");
+        assert!(grid.nodes.iter().all(|&n| n >= 2), "a view of a field needs 2 nodes along each axis: {grid:?}");
         Self { nx: grid.nodes[0], ny: grid.nodes[1], gain: gain as Real }
     }
 
-    /// What it shows.
+    /// Layout of the patch.
     pub fn image(&self) -> Patch {
         Patch::Image { height: self.nx, width: self.ny, channels: CHANNELS }
     }
@@ -99,7 +101,7 @@ impl Op for ObserveField {
                             across[j] = half * pixels[j][1];
                             along[j + 1] = 0.5 * pixels[j][2];
                         }
-                        // One-sided differences have twice the factor and one foot on the wall's node itself.
+                        // One-sided differences have twice the factor and include the wall's node.
                         (along[1], along[ny]) = (2.0 * along[1], 2.0 * along[ny]);
                         (along[0], along[ny + 1]) = (-along[1], -along[ny]);
                         for j in 0..ny {

@@ -3,45 +3,46 @@
 use super::Instrument;
 use crate::Real;
 use cinoc_pde::Grid;
-use cinoc_tape::kernel::crew;
+use cinoc_tape::kernel::parallel;
 use cinoc_tape::{Cotangents, Inputs, Op, Shape, Var};
 use std::f64::consts::PI;
 
-/// `sin(κkx)` for k = 1, 2, 4, 8, then `cos`, for each coordinate scaled to [0, 1]. Input `[batch, agents, d]`, output `[batch, agents, 8d]`.
+/// Fourier features `sin(κkx)` for k = 1, 2, 4, 8, then `cos`, for each coordinate scaled to [0, 1]. Input
+/// `[batch, agents, d]`, output `[batch, agents, 8d]`.
 ///
 /// The higher frequencies follow from the first by doubling the angle: one sine and one cosine per coordinate.
 pub struct PositionFeatures {
-    /// κ/L of each coordinate.
+    /// Rate κ/L of each coordinate.
     rates: Vec<Real>,
 }
 
 impl PositionFeatures {
-    /// Numbers per coordinate.
+    /// Values per coordinate.
     const EACH: usize = 8;
 
-    /// Positions on a grid; constants unless they are `known` to an agent.
+    /// Creates features of positions on a grid; constants unless positions are `known` to agents.
     pub fn of(grid: &Grid, known: bool) -> Self {
         let kappa = if grid.periodic { 2.0 * PI } else { PI };
         Self::new(&grid.lengths, if known { kappa } else { 0.0 })
     }
 
-    /// Numbers per agent.
+    /// Values per agent.
     pub fn count(&self) -> usize {
         Self::EACH * self.rates.len()
     }
 
-    /// Coordinates of a position.
+    /// Number of coordinates.
     pub fn axes(&self) -> usize {
         self.rates.len()
     }
 
-    /// Where an agent is, if it is to know.
+    /// Instrument of the agent's position, if it is known.
     pub fn instrument(&self) -> Option<Instrument> {
         let known = self.rates.iter().any(|rate| *rate != 0.0);
-        known.then(|| Instrument::new("position", self.axes(), "where the agent is, along each axis from its lower end"))
+        known.then(|| Instrument::new("position", self.axes(), "position of the agent, along each axis from its lower end"))
     }
 
-    /// Coordinates of lengths `lengths`; κ = π with walls, 2π on a ring, 0 where an agent is not to know its position.
+    /// Creates features of coordinates with these lengths; κ = π with walls, 2π on a ring, 0 if positions are unknown.
     pub fn new(lengths: &[Real], kappa: f64) -> Self {
         Self { rates: lengths.iter().map(|&length| (kappa / length as f64) as Real).collect() }
     }
@@ -58,7 +59,7 @@ impl Op for PositionFeatures {
     }
 
     fn forward(&self, x: &Inputs, y: &mut [Real], _: &mut [Real], _: &mut [Real]) {
-        crew::rows(y, Self::EACH, 8 * Self::EACH, |first, y| {
+        parallel::rows(y, Self::EACH, 8 * Self::EACH, |first, y| {
             for (i, (y, x)) in y.chunks_exact_mut(Self::EACH).zip(&x[0][first..]).enumerate() {
                 let (mut sin, mut cos) = (self.rates[(first + i) % self.rates.len()] * x).sin_cos();
                 for k in 0..4 {
@@ -81,7 +82,7 @@ impl Op for PositionFeatures {
         }
     }
 
-    fn plain<'t>(&self, x: &[Var<'t>]) -> Option<Var<'t>> {
+    fn decompose<'t>(&self, x: &[Var<'t>]) -> Option<Var<'t>> {
         let (axes, angle) = (self.axes(), x[0] * x[0].tape().constant([self.axes()], &self.rates));
         let (mut sin, mut cos) = (angle.sin(), angle.cos());
         let (mut all, mut all_cos) = (sin, cos);
@@ -89,7 +90,7 @@ impl Op for PositionFeatures {
             (sin, cos) = (sin * cos * 2.0, sin.square().affine(-2.0, 1.0));
             (all, all_cos) = (all.join(sin), all_cos.join(cos));
         }
-        // From all axes of each function to all functions of each axis.
+        // Reorders from all axes of each function to all functions of each axis.
         let order = (0..axes * Self::EACH).map(|i| (i % Self::EACH * axes + i / Self::EACH) as u32).collect();
         Some(all.join(all_cos).gather(&order))
     }

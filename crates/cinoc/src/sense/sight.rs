@@ -1,4 +1,4 @@
-//! Views of a field and knowledge of one's place, put together.
+//! Observations combined from views of the field and position features.
 
 use super::lens::Scaled;
 use super::{
@@ -11,37 +11,45 @@ use cinoc_pde::calculus::Moments;
 use cinoc_tape::Var;
 use std::sync::Arc;
 
-/// What an agent sees of the field (through a window around it, or all of it) and what it knows of its place.
+/// Sensor of the field, through a window around each agent or as a whole, and of position features.
+///
+/// ```
+/// use cinoc::swarm::{Sense, Sight, Window};
+/// use cinoc_pde::Grid;
+///
+/// let sight = Sight::around(&Grid::walls(32, 1.0), &Window::new(8, 0.1));
+/// assert_eq!(sight.features().patch.count(), 16); // error and slope at 8 points
+/// ```
 pub struct Sight {
     view: View,
-    /// The window around an agent, where it sees through one.
+    /// Window around an agent; `None` if it observes the whole field.
     lens: Option<Scaled>,
     position: Arc<PositionFeatures>,
-    /// Where the nearest disc is.
+    /// Distance and direction to the nearest disc.
     disc: Option<Arc<Nearest>>,
-    /// Where the centroids of the field and of the target are.
+    /// Directions to the centroids of the field and of the target.
     centroids: Option<(Arc<Moments>, Arc<Directions>)>,
-    /// The target and what holds it.
+    /// Target and the feedforward force that holds it.
     target: Option<TargetView>,
-    /// How far it is to living neighbours.
+    /// Gaps to active neighbours.
     gaps: Option<Arc<Gaps>>,
 }
 
-/// What of the field is seen.
+/// Observed part of the field.
 enum View {
-    /// Samples of a line around each agent; in two steps where agents never move.
+    /// Samples of a line around each agent; computed in two steps if agents are immobile.
     Line(Arc<Observe1d>, RingView),
     /// An image around each agent.
     Plane(Arc<Observe2d>),
-    /// All of it, once per instance.
+    /// The whole field, once per instance.
     Whole(Arc<ObserveField>),
 }
 
 impl Sight {
-    /// Through a window around each agent, on a line or in the plane.
+    /// Creates a sensor with a window around each agent, on a line or in the plane.
     ///
     /// # Panics
-    /// In more than two dimensions, and where [`Observe1d::new`] or [`Observe2d::new`] does.
+    /// In more than two dimensions, and under the conditions of [`Observe1d::new`] and [`Observe2d::new`].
     pub fn around(grid: &Grid, window: &Window) -> Self {
         let view = match grid.dimensions() {
             1 => {
@@ -50,7 +58,7 @@ impl Sight {
                 View::Line(line, ring)
             }
             2 => View::Plane(Arc::new(Observe2d::new(grid, window))),
-            d => panic!("agents see on a line or in the plane; a view in {d} dimensions is yet to be written"),
+            d => panic!("agents observe a line or a plane; {d} dimensions are not supported"),
         };
         Self { lens: Some(Scaled::new(grid, window)), ..Self::of(grid, view, window.position) }.with_gaps(grid, window.gaps)
     }
@@ -60,37 +68,38 @@ impl Sight {
         Self { view, lens: None, position, disc: None, centroids: None, target: None, gaps: None }
     }
 
-    /// All of a plane with walls, once for all agents of an instance; `position`: whether each knows where in it it is.
+    /// Creates a sensor of a whole plane with walls, once for all agents of an instance; `position`: include each
+    /// agent's position.
     ///
     /// # Panics
-    /// Where [`ObserveField::new`] does.
+    /// Under the conditions of [`ObserveField::new`].
     pub fn whole(grid: &Grid, gain: f64, position: bool) -> Self {
         let view = View::Whole(Arc::new(ObserveField::new(grid, gain)));
         Self::of(grid, view, position)
     }
 
-    /// Each agent also knows how far beyond its `clearance` the nearest disc is, and in which direction.
+    /// Adds the distance to the nearest disc, beyond the `clearance`, and the direction to it.
     ///
     /// # Panics
-    /// Without discs.
+    /// If there are no discs.
     pub fn with_discs(self, discs: Discs, clearance: f64) -> Self {
         Self { disc: Some(Arc::new(Nearest::new(discs, clearance))), ..self }
     }
 
-    /// Each agent also knows where the centroids of the field and of its target are.
+    /// Adds the directions to the centroids of the field and of its target.
     pub fn with_centroids(self, grid: &Grid) -> Self {
         Self { centroids: Some((Arc::new(Moments::new(grid)), Arc::new(Directions))), ..self }
     }
 
-    /// Each agent also sees the target and what holds it, if its window says so.
+    /// Adds the target and the feedforward force that holds it, if the window asks for them.
     ///
     /// # Panics
-    /// Where [`TargetView::new`] does.
+    /// Under the conditions of [`TargetView::new`].
     pub fn with_target(self, grid: &Grid, window: &Window, holding: Holding) -> Self {
         Self { target: window.target.then(|| TargetView::new(grid, window.window, window.believed(holding))), ..self }
     }
 
-    /// Each agent also knows how far it is to its living neighbours, in this unit; 0: it does not.
+    /// Adds the gaps to active neighbours in this unit, unless it is 0.
     pub fn with_gaps(self, grid: &Grid, unit: f64) -> Self {
         Self { gaps: (unit > 0.0).then(|| Arc::new(Gaps::new(grid, unit))), ..self }
     }
@@ -114,7 +123,8 @@ impl Sense for Sight {
     fn observe<'t>(&self, visible: &Visible<'t>) -> Observation<'t> {
         let Visible { z, target, xi, strength, now } = *visible;
         let tape = z.tape();
-        // The order of these operations is that in which their cotangents add up: another order would round otherwise.
+        // The order of these operations is that in which their cotangents are summed: another order would change the
+        // rounding.
         let more = |seen: &dyn Fn(Var<'t>) -> Observation<'t>| {
             let mut position = xi.apply(&self.position);
             let mut signal: Option<Var<'t>> = None;
@@ -172,7 +182,7 @@ impl Sense for Sight {
         let Some(lens) = &self.lens else { return vec![seen.each_agent(seen.patch()), seen.position()] };
         let mut all = Vec::from(lens.readings(seen.patch()));
         let mut rest = self.position.count();
-        // What is known one after the other, in the order of `observe`.
+        // Position features in turn, in the order of `observe`.
         let mut next = |count: usize| {
             rest += count;
             seen.position().columns(rest - count, rest)
@@ -191,11 +201,11 @@ impl Sense for Sight {
     fn shown<'t>(&self, readings: &[Var<'t>]) -> Observation<'t> {
         let Some(lens) = &self.lens else { return Observation::bare(&self.features(), readings) };
         let mut rest = readings.iter().copied();
-        let mut next = || rest.next().expect("a reading of each instrument");
+        let mut next = || rest.next().expect("one reading per instrument");
         let patch = lens.shown(next(), next());
-        // Who does not know where it is takes itself to be at zero, where its position features say nothing.
-        let nowhere = || patch.tape().zeros(patch.shape().with_last(self.position.axes()));
-        let xi = self.position.instrument().map_or_else(nowhere, |_| next());
+        // Without a position sensor the position is zero, and its features are constants.
+        let unknown = || patch.tape().zeros(patch.shape().with_last(self.position.axes()));
+        let xi = self.position.instrument().map_or_else(unknown, |_| next());
         let mut position = xi.apply(&self.position);
         let mut signal: Option<Var<'t>> = None;
         if let Some(nearest) = &self.disc {

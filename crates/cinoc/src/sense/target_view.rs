@@ -1,14 +1,14 @@
-//! What an agent knows of the target: where the field should go, and what it takes to hold it there.
+//! View of the target: its value, its slopes, and the feedforward force that holds it.
 
 use super::Instrument;
 use crate::Real;
 use crate::geometry::{Tiles, cells_of_chunk};
 use cinoc_pde::Grid;
-use cinoc_tape::kernel::crew;
+use cinoc_tape::kernel::parallel;
 use cinoc_tape::{Cotangents, Inputs, Op, Shape, Var};
 use std::sync::Arc;
 
-/// The force that holds a field, as far as an agent guesses it: `−νΔz − ρz(1−z)`.
+/// Physics of the feedforward force that holds a field, `−νΔz − ρz(1−z)`, as agents assume it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Holding {
     /// Diffusivity ν.
@@ -17,69 +17,71 @@ pub struct Holding {
     pub rho: f64,
 }
 
-/// `z*`, `∂z*/4` along each axis and half the force that holds `z*`, at each agent; the last also half a window before and behind along each axis.
+/// Target `z*`, `∂z*/4` along each axis and half the force that holds `z*`, at each agent; the force also half a window
+/// before and behind along each axis.
 pub struct TargetView {
-    fields: Arc<Fields>,
-    at: Arc<Samples>,
+    fields: Arc<TargetChannels>,
+    at: Arc<TargetSamples>,
 }
 
 impl TargetView {
-    /// For agents on `grid`, which has walls, with windows of width `window`.
+    /// Creates the view for agents on `grid`, which has walls, with windows of width `window`.
     ///
     /// # Panics
     /// On a ring or a torus, and in more than two dimensions.
     pub fn new(grid: &Grid, window: f64, holding: Holding) -> Self {
-        assert!(!grid.periodic && grid.dimensions() <= 2, "targets are seen on an interval or a rectangle with walls");
+        assert!(!grid.periodic && grid.dimensions() <= 2, "the target view needs an interval or a rectangle with walls");
         let layout = Layout::new(grid);
-        let fields = Fields { layout: layout.clone(), nu: holding.nu as Real, rho: holding.rho as Real };
+        let fields = TargetChannels { layout: layout.clone(), nu: holding.nu as Real, rho: holding.rho as Real };
         Self {
             fields: Arc::new(fields),
-            at: Arc::new(Samples { layout, reach: (0.5 * window) as Real, tiles: Tiles::new(grid) }),
+            at: Arc::new(TargetSamples { layout, reach: (0.5 * window) as Real, tiles: Tiles::new(grid) }),
         }
     }
 
-    /// Numbers per agent.
+    /// Values per agent.
     pub fn count(&self) -> usize {
         self.at.count()
     }
 
-    /// What an agent measures for it, or is told: the target, its slopes, the force that holds it.
+    /// Instruments from which an agent derives this: the target, its slopes, the force that holds it.
     pub fn instruments(&self) -> [Instrument; 3] {
-        let (d, reach, Fields { nu, rho, .. }) = (self.fields.layout.d, self.at.reach, &*self.fields);
+        let (d, reach, TargetChannels { nu, rho, .. }) = (self.fields.layout.d, self.at.reach, &*self.fields);
         let growth = if *rho != 0.0 { format!(" - {rho} z*(1 - z*)") } else { String::new() };
-        let places = match d {
+        let points = match d {
             1 => format!("here, {reach} behind and {reach} ahead"),
             _ => format!("here, {reach} behind and ahead along x, and behind and ahead along y"),
         };
         let holding = format!(
-            "the force that would hold the target, -{nu} Laplacian(z*){growth}, {places} (at the wall, where that lies beyond it)"
+            "the force that would hold the target, -{nu} Laplacian(z*){growth}, {points} (at the wall, if that lies beyond it)"
         );
         [
-            Instrument::new("target", 1, "the target z* where the agent is, in the unit of the field"),
+            Instrument::new("target", 1, "the target z* at the agent, in the unit of the field"),
             Instrument::new("target_slope", d, "the slope of z* there, along each axis"),
             Instrument::new("holding", 1 + 2 * d, holding),
         ]
     }
 
-    /// What these instruments read where agents are shown this.
+    /// Converts observed values to readings of the instruments.
     pub fn readings<'t>(&self, shown: Var<'t>) -> [Var<'t>; 3] {
         let d = self.fields.layout.d;
         let slope = shown.columns(1, 1 + d) * (1.0 / PER_SLOPE);
         [shown.columns(0, 1), slope, shown.columns(1 + d, self.count()) * (1.0 / PER_FORCE)]
     }
 
-    /// What an agent is shown that measured this.
+    /// Converts readings of the instruments to observed values.
     pub fn shown<'t>(&self, [target, slope, holding]: [Var<'t>; 3]) -> Var<'t> {
         target.join(slope * PER_SLOPE).join(holding * PER_FORCE)
     }
 
-    /// What agents at `xi` see of `target`. What does not depend on where they are is computed once for all ticks.
+    /// Returns the view of `target` for agents at `xi`. The part independent of positions is computed once for all
+    /// ticks.
     pub fn observe<'t>(&self, target: Var<'t>, xi: Var<'t>) -> Var<'t> {
         target.tape().record(&self.at, [target.apply(&self.fields), xi])
     }
 }
 
-/// Factors on slopes and on the force: what is shown is about as large as the target.
+/// Factors on slopes and on the force, which bring them to the magnitude of the target.
 const PER_SLOPE: Real = 0.25;
 const PER_FORCE: Real = 0.5;
 
@@ -98,7 +100,7 @@ impl Layout {
         Self { d: grid.dimensions(), nodes: [x.0, y.0], inverse_dx: [x.1, y.1] }
     }
 
-    /// Numbers at each node: value, slopes, force.
+    /// Channels at each node: value, slopes, force.
     fn channels(&self) -> usize {
         2 + self.d
     }
@@ -107,33 +109,33 @@ impl Layout {
         self.nodes[0] * self.nodes[1]
     }
 
-    /// Nodes from one to the next along an axis.
+    /// Index distance of neighbours along an axis.
     fn step(&self, axis: usize) -> usize {
         if axis == 0 { self.nodes[1] } else { 1 }
     }
 }
 
-/// Input: the target `[batch, nodes…]`; output `[batch, nodes·channels]`.
-struct Fields {
+/// Channels of the target at all nodes. Input: the target `[batch, nodes…]`; output `[batch, nodes·channels]`.
+struct TargetChannels {
     layout: Layout,
     nu: Real,
     rho: Real,
 }
 
-impl Fields {
-    /// Calls `f(channel, source, factor)` for each part of a channel at `node` that is linear in the field.
+impl TargetChannels {
+    /// Calls `f(channel, source, factor)` for each term of a channel at `node` that is linear in the field.
     fn stencil(&self, node: usize, mut f: impl FnMut(usize, usize, Real)) {
         let Layout { d, nodes, inverse_dx, .. } = &self.layout;
-        let place = [node / nodes[1], node % nodes[1]];
+        let index = [node / nodes[1], node % nodes[1]];
         f(0, node, 1.0);
         for axis in 0..*d {
-            let (step, i, last, per) = (self.layout.step(axis), place[axis], nodes[axis] - 1, inverse_dx[axis]);
+            let (step, i, last, per) = (self.layout.step(axis), index[axis], nodes[axis] - 1, inverse_dx[axis]);
             // One-sided differences at walls.
             let (after, before) = (if i < last { node + step } else { node }, if i > 0 { node - step } else { node });
             let slope = PER_SLOPE * per / if i > 0 && i < last { 2.0 } else { 1.0 };
             f(1 + axis, after, slope);
             f(1 + axis, before, -slope);
-            // Walls copy the curvature of their neighbour.
+            // At walls the curvature is that of the neighbour.
             let centre = if i == 0 {
                 node + step
             } else if i == last {
@@ -149,7 +151,7 @@ impl Fields {
     }
 }
 
-impl Op for Fields {
+impl Op for TargetChannels {
     fn name(&self) -> &'static str {
         "target"
     }
@@ -163,7 +165,7 @@ impl Op for Fields {
     fn forward(&self, x: &Inputs, y: &mut [Real], _: &mut [Real], _: &mut [Real]) {
         let (count, channels) = (self.layout.count(), self.layout.channels());
         for (z, y) in x[0].chunks_exact(count).zip(y.chunks_exact_mut(count * channels)) {
-            crew::rows(y, channels, 16 * channels, |first, y| {
+            parallel::rows(y, channels, 16 * channels, |first, y| {
                 y.fill(0.0);
                 for (i, y) in y.chunks_exact_mut(channels).enumerate() {
                     let node = first + i;
@@ -186,22 +188,23 @@ impl Op for Fields {
     }
 }
 
-/// Inputs: fields `[batch, nodes·channels]`, positions `[batch, agents, d]`; output `[batch, agents, channels + 2d]`.
-struct Samples {
+/// Channels at the agents. Inputs: fields `[batch, nodes·channels]`, positions `[batch, agents, d]`; output
+/// `[batch, agents, channels + 2d]`.
+struct TargetSamples {
     layout: Layout,
     reach: Real,
     tiles: Tiles,
 }
 
-/// The nodes around a place and how much each counts, with the change of that along each axis.
+/// Nodes around a position with their weights and the derivatives of these along each axis.
 struct Corners([(usize, Real, [Real; 2]); 4]);
 
-impl Samples {
+impl TargetSamples {
     fn count(&self) -> usize {
         self.layout.channels() + 2 * self.layout.d
     }
 
-    /// Bilinear interpolation, clamped at the walls; beyond them nothing changes with the place.
+    /// Computes bilinear weights, clamped at the walls; beyond them the derivatives are zero.
     fn corners(&self, xi: &[Real], axis: usize, offset: Real) -> Corners {
         let Layout { d, nodes, inverse_dx } = &self.layout;
         let (mut at, mut part, mut free) = ([0; 2], [0.0; 2], [0.0; 2]);
@@ -217,7 +220,7 @@ impl Samples {
             let side = [n & 1, n >> 1];
             let weight = |c: usize| if side[c] == 1 { part[c] } else { 1.0 - part[c] };
             let slope = |c: usize| if side[c] == 1 { free[c] } else { -free[c] };
-            // On a line there is no other column.
+            // A line has only one column.
             if *d == 1 && side[1] == 1 {
                 return (0, 0.0, [0.0; 2]);
             }
@@ -231,7 +234,7 @@ impl Samples {
         Corners([0, 1, 2, 3].map(corner))
     }
 
-    /// Calls `f(number seen, channel, corners)` for everything that an agent at `xi` sees.
+    /// Calls `f(value, channel, corners)` for every value that an agent at `xi` observes.
     fn each(&self, xi: &[Real], mut f: impl FnMut(usize, usize, &Corners)) {
         let channels = self.layout.channels();
         let here = self.corners(xi, 0, 0.0);
@@ -244,7 +247,7 @@ impl Samples {
     }
 }
 
-impl Op for Samples {
+impl Op for TargetSamples {
     fn name(&self) -> &'static str {
         "target at agents"
     }
@@ -266,10 +269,10 @@ impl Op for Samples {
         for ((y, xi), fields) in instances.zip(x[0].chunks_exact(size)) {
             let order = self.tiles.order(xi, d, work);
             let cells = cells_of_chunk(&order, agents, 16 * self.count());
-            crew::share(order.scatter(y, self.count(), cells), |_, mut rows| {
-                for place in rows.places() {
-                    let y = rows.row(place);
-                    self.each(&xi[order.get(place) * d..], |k, channel, Corners(corners)| {
+            parallel::for_each_part(order.scatter(y, self.count(), cells), |_, mut rows| {
+                for slot in rows.positions() {
+                    let y = rows.row(slot);
+                    self.each(&xi[order.get(slot) * d..], |k, channel, Corners(corners)| {
                         y[k] = corners.iter().map(|(node, weight, _)| weight * fields[node * channels + channel]).sum();
                     });
                 }

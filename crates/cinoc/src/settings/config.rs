@@ -5,8 +5,16 @@ use crate::Error;
 use serde::de::DeserializeOwned;
 use toml::{Table, Value};
 
-/// Everything that defines a training run except its seed: a problem's name, its sections, `policy` and `train`. Always complete and checked:
-/// only a [`Registry`](crate::Registry) makes one.
+/// All settings of a training run except its seed: the name of a problem, its sections, `policy` and `train`. Always
+/// complete and checked: only a [`Registry`](crate::Registry) creates one.
+///
+/// ```
+/// let heat = cinoc::problem("heat1d")?;
+/// let config = heat.config();
+/// assert_eq!(config.get("swarm.agents").and_then(|value| value.as_integer()), Some(8));
+/// assert!(config.to_toml().contains("[train]"));
+/// # Ok::<(), cinoc::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
     problem: String,
@@ -14,32 +22,33 @@ pub struct Config {
 }
 
 impl Config {
-    /// A tree that follows `table`.
+    /// Creates a configuration from a tree that follows `table`.
     pub(crate) fn new(problem: &str, tree: Table, table: &[Setting]) -> Result<Self, Error> {
         overlay::check(&tree, table, "")?;
         Ok(Self { problem: problem.into(), tree })
     }
 
-    /// Reads the text of [`to_toml`](Self::to_toml): the problem's name, and the rest of the tree.
+    /// Reads the text of [`to_toml`](Self::to_toml): the name of the problem, and the rest of the tree.
     pub(crate) fn parse(text: &str, place: &str) -> Result<(String, Table), Error> {
         let mut tree = overlay::parse(text, place)?;
         match tree.remove("problem") {
             Some(Value::String(name)) => Ok((name, tree)),
-            _ => Err(Error::Toml { place: place.into(), reason: "it names no problem".into() }),
+            _ => Err(overlay::invalid(place, "it names no problem")),
         }
     }
 
-    /// Name of the problem.
+    /// Returns the name of the problem.
     pub fn problem(&self) -> &str {
         &self.problem
     }
 
-    /// All sections.
+    /// Returns all sections.
+    #[doc(hidden)]
     pub fn tree(&self) -> &Table {
         &self.tree
     }
 
-    /// The value of a key like `train.updates`.
+    /// Returns the value of a key like `train.updates`.
     pub fn get(&self, key: &str) -> Option<&Value> {
         key.split('.').try_fold(None, |at: Option<&Value>, part| match at {
             None => self.tree.get(part).map(Some),
@@ -47,23 +56,25 @@ impl Config {
         })?
     }
 
-    /// A section as its type.
+    /// Converts a section to its type.
     ///
     /// # Panics
-    /// If there is no such section of that type: its table was not that of the registry.
+    /// If there is no such section of that type: its table is not the one of the registry.
+    #[doc(hidden)]
     pub fn section<T: DeserializeOwned>(&self, name: &str) -> T {
         let section = self.tree.get(name).unwrap_or_else(|| panic!("the settings have no section {name:?}"));
         section.clone().try_into().unwrap_or_else(|e| panic!("section {name:?}: {e}"))
     }
 
-    /// As text.
+    /// Formats the configuration as TOML.
     pub fn to_toml(&self) -> String {
         let mut tree = Table::from_iter([("problem".to_owned(), Value::String(self.problem.clone()))]);
         tree.extend(self.tree.clone());
         toml::to_string(&tree).expect("settings are plain data")
     }
 
-    /// The first key whose value differs from that of `other`.
+    /// Returns the first key whose value differs from that of `other`.
+    #[doc(hidden)]
     pub fn difference(&self, other: &Self) -> Option<String> {
         if self.problem != other.problem {
             return Some("problem".into());

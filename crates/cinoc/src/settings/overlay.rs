@@ -2,42 +2,58 @@
 
 use super::{Rule, Setting};
 use crate::Error;
-use crate::error::shortened;
+use crate::error::{shortened, shown};
 use toml::{Table, Value};
 
-/// Changes: a table read from a file, or single `key=value` pairs.
+/// Changes of settings: a table read from a file, or single `key=value` pairs.
+///
+/// ```
+/// use cinoc::settings::Overlay;
+///
+/// let changes = Overlay::from_pairs(["train.updates=200", "physics.ticks=60"])?;
+/// assert!(!changes.is_empty());
+/// # Ok::<(), cinoc::Error>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Overlay {
     changes: Vec<(String, Value)>,
 }
 
 impl Overlay {
-    /// All keys of a TOML text; `place` names it in errors.
+    /// Reads all keys of a TOML text; `place` names it in errors.
     pub fn from_toml(text: &str, place: &str) -> Result<Self, Error> {
         let mut changes = Vec::new();
         parse(text, place)?.into_iter().for_each(|(key, value)| flatten(key, value, &mut changes));
         Ok(Self { changes })
     }
 
-    /// Some `key=value` pairs, one after the other.
+    /// Reads `key=value` pairs, in order.
     pub fn from_pairs(pairs: impl IntoIterator<Item = impl AsRef<str>>) -> Result<Self, Error> {
         let mut overlay = Self::default();
         pairs.into_iter().try_for_each(|pair| overlay.set(pair.as_ref()))?;
         Ok(overlay)
     }
 
-    /// Adds one `key=value`; a value that is not TOML is taken as text, and a table is a value for each of its keys.
+    /// Adds one `key=value`; a value that is not TOML is taken as text, and a table sets each of its keys.
+    #[doc(hidden)]
     pub fn set(&mut self, pair: &str) -> Result<(), Error> {
-        let (key, value) = pair
-            .split_once('=')
-            .ok_or_else(|| Error::bad("--set", format!("{pair:?}"), "key=value, for example --set train.updates=200"))?;
+        let Some((key, value)) = pair.split_once('=') else {
+            return Err(Error::bad("set", format!("{pair:?}"), "key=value, for example train.updates=200"));
+        };
         let (key, value) = (key.trim(), value.trim());
         let parsed = format!("x = {value}").parse::<Table>().ok().and_then(|mut t| t.remove("x"));
         flatten(key.to_owned(), parsed.unwrap_or_else(|| Value::String(value.to_owned())), &mut self.changes);
         Ok(())
     }
 
-    /// Takes out the last value of a key.
+    /// Adds all changes of another overlay, which take precedence.
+    #[doc(hidden)]
+    pub fn extend(&mut self, later: &Self) {
+        self.changes.extend(later.changes.iter().cloned());
+    }
+
+    /// Removes and returns the last value of a key.
+    #[doc(hidden)]
     pub fn take(&mut self, key: &str) -> Option<Value> {
         let at = self.changes.iter().rposition(|(k, _)| k == key)?;
         let value = self.changes.remove(at).1;
@@ -45,22 +61,24 @@ impl Overlay {
         Some(value)
     }
 
-    /// Whether nothing changes.
+    /// Returns true if there are no changes.
+    #[doc(hidden)]
     pub fn is_empty(&self) -> bool {
         self.changes.is_empty()
     }
 
-    /// Changes settings that follow `table`. A key that is not there, or a value that is not allowed, is an error.
+    /// Applies the changes to settings that follow `table`. An unknown key or a value that is not allowed is an error.
+    #[doc(hidden)]
     pub fn apply(&self, tree: &mut Table, table: &[Setting]) -> Result<(), Error> {
         for (key, value) in &self.changes {
             let Some(rule) = find(table, key) else {
-                return Err(Error::UnknownKey { key: shortened(key), hint: hint(key, table) });
+                return Err(unknown(key, table));
             };
             let value = in_type(value, rule);
             if !rule.allows(&value) {
                 return Err(Error::bad(key, value.to_string(), rule.expected()));
             }
-            // An empty section changes nothing; the keys of others have become changes of their own.
+            // An empty section changes nothing; other sections were flattened into changes of their keys.
             if !matches!(rule, Rule::Section(_)) {
                 *at(tree, key) = value;
             }
@@ -69,16 +87,21 @@ impl Overlay {
     }
 }
 
-/// A table from TOML text; errors name the line.
+/// Parses a table from TOML text; errors name the line.
 pub(super) fn parse(text: &str, place: &str) -> Result<Table, Error> {
     text.parse().map_err(|e: toml::de::Error| {
         let line = e.span().map_or(1, |span| 1 + text[..span.start.min(text.len())].matches('\n').count());
         let reason = shortened(&e.message().lines().collect::<Vec<_>>().join(" "));
-        Error::Toml { place: format!("{place}, line {line},"), reason }
+        Error::Toml { place: shown(place), line: Some(line), reason, source: Some(Box::new(e)) }
     })
 }
 
-/// Checks a complete tree against its table: every key, no other, each as it may be.
+/// Returns an error for TOML that does not describe settings.
+pub(crate) fn invalid(place: &str, reason: &str) -> Error {
+    Error::Toml { place: shown(place), line: None, reason: reason.into(), source: None }
+}
+
+/// Checks a complete tree against its table: every key, no other, each with an allowed value.
 pub(super) fn check(tree: &Table, table: &[Setting], prefix: &str) -> Result<(), Error> {
     for Setting { key, rule, .. } in table {
         let path = format!("{prefix}{key}");
@@ -93,15 +116,12 @@ pub(super) fn check(tree: &Table, table: &[Setting], prefix: &str) -> Result<(),
         }
     }
     match tree.keys().find(|key| table.iter().all(|setting| setting.key != key.as_str())) {
-        Some(key) => {
-            let key = format!("{prefix}{key}");
-            Err(Error::UnknownKey { key: shortened(&key), hint: hint(&key, table) })
-        }
+        Some(key) => Err(unknown(&format!("{prefix}{key}"), table)),
         None => Ok(()),
     }
 }
 
-/// Adds what files of before could not say.
+/// Adds the settings that older files lack.
 pub(crate) fn fill(tree: &mut Table, table: &[Setting]) {
     for Setting { key, rule, absent, .. } in table {
         match (tree.get_mut(*key), rule, absent) {
@@ -112,7 +132,7 @@ pub(crate) fn fill(tree: &mut Table, table: &[Setting]) {
     }
 }
 
-/// A value under its whole key; a section as all of its keys.
+/// Flattens a value: its full key, or all keys of a section.
 fn flatten(path: String, value: Value, out: &mut Vec<(String, Value)>) {
     match value {
         Value::Table(inner) if !inner.is_empty() => {
@@ -122,7 +142,7 @@ fn flatten(path: String, value: Value, out: &mut Vec<(String, Value)>) {
     }
 }
 
-/// Whole numbers where the setting is a number with a point.
+/// Converts whole numbers where the setting is a floating-point number.
 pub(super) fn in_type(value: &Value, rule: &Rule) -> Value {
     match (rule, value) {
         (Rule::Number(_) | Rule::Pair(_) | Rule::Triples { .. }, Value::Integer(i)) => Value::Float(*i as f64),
@@ -133,7 +153,7 @@ pub(super) fn in_type(value: &Value, rule: &Rule) -> Value {
     }
 }
 
-/// The rule of a key like `train.updates`.
+/// Returns the rule of a key like `train.updates`.
 fn find<'a>(table: &'a [Setting], key: &str) -> Option<&'a Rule> {
     let (head, rest) = key.split_once('.').map_or((key, None), |(head, rest)| (head, Some(rest)));
     let rule = &table.iter().find(|setting| setting.key == head)?.rule;
@@ -151,7 +171,7 @@ fn at<'a>(tree: &'a mut Table, key: &str) -> &'a mut Value {
     }
 }
 
-/// Every key of a table as a user writes it.
+/// Returns every key of a table as a user writes it.
 pub(super) fn keys(table: &[Setting], prefix: &str) -> Vec<String> {
     let each = table.iter().flat_map(|Setting { key, rule, .. }| match rule {
         Rule::Section(inner) => keys(inner, &format!("{prefix}{key}.")),
@@ -160,21 +180,43 @@ pub(super) fn keys(table: &[Setting], prefix: &str) -> Vec<String> {
     each.collect()
 }
 
-/// The nearest known key, or all keys of the section.
-fn hint(key: &str, table: &[Setting]) -> String {
-    let known = keys(table, "");
-    if let Some((d, k)) = known.iter().map(|k| (distance(key, k), k)).min()
-        && d <= 3
-    {
-        return format!("did you mean {k:?}?");
-    }
+/// Returns the error for an unknown key: similar keys, and those of its section (or all sections).
+fn unknown(key: &str, table: &[Setting]) -> Error {
+    let all = keys(table, "");
     let section = key.split('.').next().unwrap_or_default();
-    let same: Vec<&str> = known.iter().map(String::as_str).filter(|k| k.split('.').next() == Some(section)).collect();
-    if same.is_empty() { "`cinoc list PROBLEM` prints all of them".into() } else { format!("choose one of: {}", same.join(", ")) }
+    let mut known: Vec<String> = all.iter().filter(|k| k.split('.').next() == Some(section)).cloned().collect();
+    if known.is_empty() {
+        known = table.iter().map(|setting| format!("{}.…", setting.key)).collect();
+    }
+    let mut nearest = nearest(key, all.iter().map(String::as_str));
+    if nearest.is_empty() {
+        // A key without its section, or with another one.
+        let name = |key: &str| key.rsplit('.').next().unwrap_or_default().to_owned();
+        let likely = self::nearest(&name(key), all.iter().map(|k| k.rsplit('.').next().unwrap_or_default()));
+        nearest = all.iter().filter(|k| likely.contains(&name(k))).cloned().collect();
+    }
+    Error::UnknownKey { key: shortened(key), nearest, known }
 }
 
-/// Edit distance.
-pub fn distance(a: &str, b: &str) -> usize {
+/// Returns the `known` words that a user may have meant: the nearest by edit distance, if they differ by less than
+/// half.
+pub fn nearest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> Vec<String> {
+    let short: String = word.chars().take(80).collect();
+    let mut apart: Vec<(usize, &str)> = known.map(|known| (distance(&short, known), known)).collect();
+    apart.sort_unstable();
+    apart.dedup();
+    let Some(&(least, _)) = apart.first() else { return Vec::new() };
+    let close = |known: &str| least <= 3 && 2 * least < known.chars().count();
+    apart
+        .iter()
+        .take_while(|(d, _)| *d == least)
+        .filter(|(_, known)| close(known))
+        .map(|(_, known)| (*known).to_owned())
+        .collect()
+}
+
+/// Returns the edit distance.
+fn distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();
     for (i, ca) in a.chars().enumerate() {

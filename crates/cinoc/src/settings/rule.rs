@@ -1,4 +1,4 @@
-//! What a setting may be, by its type.
+//! Allowed values of a setting, by its type.
 
 use std::ops::RangeInclusive;
 use toml::Value;
@@ -6,17 +6,17 @@ use toml::Value;
 /// One key of a group of settings.
 #[derive(Clone, Debug)]
 pub struct Setting {
-    /// Its name inside the group.
+    /// Name inside the group.
     pub key: &'static str,
-    /// What it does, for people.
+    /// Documentation.
     pub about: String,
-    /// What it may be.
+    /// Allowed values.
     pub rule: Rule,
-    /// What a file means that was written before there was this setting.
+    /// Value in files written before this setting existed.
     pub absent: Option<Value>,
 }
 
-/// The values a setting may take. All numbers are finite.
+/// Allowed values of a setting. All numbers are finite.
 #[derive(Clone, Debug)]
 pub enum Rule {
     /// A whole number.
@@ -25,30 +25,30 @@ pub enum Rule {
     Number(RangeInclusive<f64>),
     /// True or false.
     Flag,
-    /// One of some words, each with what it means.
+    /// One of several words, each with its meaning.
     Word(Vec<(&'static str, &'static str)>),
     /// `[low, high]`, the smaller first.
     Pair(RangeInclusive<f64>),
-    /// So many whole numbers.
+    /// A list of whole numbers.
     Wholes {
-        /// How many.
+        /// Length of the list.
         count: RangeInclusive<usize>,
-        /// Each of them.
+        /// Range of each number.
         each: RangeInclusive<usize>,
     },
-    /// So many triples of numbers.
+    /// A list of triples of numbers.
     Triples {
-        /// How many.
+        /// Length of the list.
         count: RangeInclusive<usize>,
-        /// Each of the numbers.
+        /// Range of each number.
         each: RangeInclusive<f64>,
     },
-    /// A group of its own.
+    /// A group of settings.
     Section(Vec<Setting>),
 }
 
 impl Rule {
-    /// Whether a value is allowed.
+    /// Returns true if a value is allowed.
     pub fn allows(&self, value: &Value) -> bool {
         match (self, value) {
             (Self::Whole(range), value) => whole(value, range),
@@ -71,7 +71,7 @@ impl Rule {
         }
     }
 
-    /// What it may be, in words: the end of "it must be …".
+    /// Describes the allowed values: the end of "it must be …".
     pub fn expected(&self) -> String {
         match self {
             Self::Whole(range) => format!("a whole number {}", between(*range.start() as f64, *range.end() as f64)),
@@ -90,7 +90,7 @@ impl Rule {
                 let each = between(*each.start(), *each.end());
                 format!("a list of {} triples of numbers {each}, like [[0.5, 0.5, 0.1]]", some(count))
             }
-            Self::Section(_) => "a section of its own; set one of its keys".into(),
+            Self::Section(_) => "a section; set one of its keys".into(),
         }
     }
 }
@@ -108,23 +108,23 @@ fn whole(value: &Value, range: &RangeInclusive<usize>) -> bool {
     value.as_integer().and_then(|i| usize::try_from(i).ok()).is_some_and(|i| range.contains(&i))
 }
 
-/// A range in words.
+/// Describes a range.
 fn between(low: f64, high: f64) -> String {
     let say = |x: f64| if x != 0.0 && (x.abs() >= 1e6 || x.abs() < 1e-3) { format!("{x:e}") } else { x.to_string() };
     format!("from {} to {}", say(low), say(high))
 }
 
-/// How many, in words.
+/// Describes a range of counts.
 fn some(count: &RangeInclusive<usize>) -> String {
     if count.start() == count.end() { count.start().to_string() } else { format!("{} to {}", count.start(), count.end()) }
 }
 
 /// A type that settings can have.
 pub trait Kind {
-    /// What says which of its values are allowed.
+    /// Bounds of the allowed values.
     type Bounds;
 
-    /// The rule with these bounds.
+    /// Returns the rule with these bounds.
     fn rule(bounds: Self::Bounds) -> Rule;
 }
 

@@ -1,21 +1,23 @@
-//! The price of agents coming near each other.
+//! The cost of agents coming close to each other.
 
 use crate::Real;
 use crate::geometry::{Runs, near_pairs};
-use cinoc_tape::kernel::crew;
+use cinoc_tape::kernel::parallel;
 use cinoc_tape::{Cotangents, Inputs, Op, Shape};
 
-/// From this many agents on the sum goes by cells, which threads share, instead of by pairs. It is the same but for the order of its terms.
+/// Number of agents from which the sum is computed by cells, distributed over threads, instead of by pairs. Only the
+/// order of its terms differs.
 const MANY: usize = 8192;
 
-/// Mean over all M² ordered pairs of `relu(R − |ξᵢ−ξⱼ|)²`, an agent with itself counting as zero. Input `[batch, agents, d]`; output `[batch]`.
+/// Mean over all M² ordered pairs of `relu(R − |ξᵢ−ξⱼ|)²`, an agent with itself counting as zero. Input `[batch,
+/// agents, d]`; output `[batch]`.
 pub struct Collision {
-    /// Distance `R` from which on agents do not mind each other.
+    /// Distance `R` beyond which pairs cost nothing.
     pub radius: Real,
 }
 
 impl Collision {
-    /// Calls `f(i, j, R − distance, distance)` once for each pair that is too close.
+    /// Calls `f(i, j, R − distance, distance)` once for each pair closer than `R`.
     fn close_pairs(&self, xi: &[Real], d: usize, work: &mut [Real], mut f: impl FnMut(usize, usize, Real, Real)) {
         near_pairs(xi, d, self.radius, work, |i, j, squared| {
             let distance = squared.sqrt();
@@ -25,11 +27,11 @@ impl Collision {
 }
 
 impl Collision {
-    /// `Σ (R − distance)²` over all ordered pairs that are too close.
+    /// Returns `Σ (R − distance)²` over all ordered pairs closer than `R`.
     fn by_cells(&self, runs: &Runs) -> Real {
         let [x, y] = [&*runs.xi[0], &*runs.xi[1]];
         let per_cell = x.len().div_ceil(runs.cells());
-        crew::sum(runs.cells(), 16 * per_cell * per_cell, |cells| {
+        parallel::sum(runs.cells(), 16 * per_cell * per_cell, |cells| {
             let mut sum = 0.0;
             for cell in cells {
                 let (own, beside) = runs.around(cell);
@@ -81,7 +83,7 @@ impl Op for Collision {
         for ((bar, xi), y_bar) in each {
             let factor = -4.0 * y_bar / (agents * agents) as Real;
             self.close_pairs(xi, d, work, |i, j, gap, distance| {
-                // The direction from one agent to another at the same place is no direction: its derivative is zero.
+                // Agents at the same position have no direction to each other: the derivative is zero.
                 if distance > 0.0 {
                     for c in 0..d {
                         let push = factor * gap * (xi[i * d + c] - xi[j * d + c]) / distance;

@@ -1,12 +1,12 @@
 //! Terms of a stage cost: each a mean over space, agents or pairs, never a sum.
 
 use crate::Real;
-use cinoc_tape::kernel::crew;
 use cinoc_tape::kernel::math::sum_pairs;
+use cinoc_tape::kernel::parallel;
 use cinoc_tape::{Cotangents, Inputs, Op, Shape};
 use std::ops::Range;
 
-/// The elements of each instance of an array.
+/// Iterates over the parts of an array that belong to each instance.
 fn each(x: &[Real], batch: usize) -> impl Iterator<Item = &[Real]> {
     x.chunks_exact(x.len() / batch)
 }
@@ -31,7 +31,7 @@ impl Op for SquaredError {
     fn forward(&self, x: &Inputs, y: &mut [Real], _: &mut [Real], _: &mut [Real]) {
         let batch = y.len();
         for ((y, z), target) in y.iter_mut().zip(each(&x[0], batch)).zip(each(&x[1], batch)) {
-            let sum = crew::sum(z.len(), 1, |part| sum_pairs(&z[part.clone()], &target[part], |z, t| (z - t) * (z - t)));
+            let sum = parallel::sum(z.len(), 1, |part| sum_pairs(&z[part.clone()], &target[part], |z, t| (z - t) * (z - t)));
             *y = sum / z.len() as Real;
         }
     }
@@ -72,7 +72,7 @@ impl Op for Effort {
         for (y, actions) in y.iter_mut().zip(each(&x[0], batch)) {
             let of_agent = |action: &[Real]| action.iter().zip(&self.weights).map(|(a, w)| w * a * a).sum::<Real>();
             let some = |part: Range<usize>| actions[part.start * k..part.end * k].chunks_exact(k).map(of_agent).sum::<Real>();
-            let sum = crew::sum(actions.len() / k, 4 * k, some);
+            let sum = parallel::sum(actions.len() / k, 4 * k, some);
             *y = sum * k as Real / actions.len() as Real;
         }
     }
@@ -91,26 +91,27 @@ impl Op for Effort {
     }
 }
 
-/// Mean over agents of `relu(low − ξ)² + relu(ξ − high)²`, summed over components. Input `[batch, agents, d]`; output `[batch]`.
+/// Mean over agents of `relu(low − ξ)² + relu(ξ − high)²`, summed over components. Input `[batch, agents, d]`; output
+/// `[batch]`.
 pub struct Margin {
-    /// Lower and upper edge along each axis.
+    /// Lower and upper bound along each axis.
     edges: Vec<[Real; 2]>,
 }
 
 impl Margin {
-    /// All but the outer 2 % of a domain.
+    /// Creates the margin of 2 % of the domain at each wall.
     pub fn inside(lengths: &[Real]) -> Self {
         let edge = |share: f64, length: Real| (share * length as f64) as Real;
         Self { edges: lengths.iter().map(|&length| [edge(0.02, length), edge(0.98, length)]).collect() }
     }
 
-    /// How far outside along axis `c`, with its sign.
+    /// Returns the signed excess over the bounds along axis `c`.
     fn excess(&self, c: usize, xi: Real) -> Real {
         let [low, high] = self.edges[c];
         (xi - high).max(0.0) - (low - xi).max(0.0)
     }
 
-    /// The same for each coordinate of agents `[.., d]`.
+    /// Returns the signed excess of each coordinate of positions `[.., d]`.
     fn each<'a>(&'a self, xi: &'a [Real]) -> impl Iterator<Item = Real> + 'a {
         xi.iter().enumerate().map(|(i, &xi)| self.excess(i % self.edges.len(), xi))
     }
@@ -133,7 +134,7 @@ impl Op for Margin {
             let d = self.edges.len();
             let some =
                 |part: Range<usize>| self.each(&xi[part.start * d..part.end * d]).map(|excess| excess * excess).sum::<Real>();
-            *y = crew::sum(xi.len() / d, 4 * d, some) / agents;
+            *y = parallel::sum(xi.len() / d, 4 * d, some) / agents;
         }
     }
 
@@ -147,7 +148,8 @@ impl Op for Margin {
     }
 }
 
-/// Mean over agents of `|v_t − v_{t−1}|²`. Inputs: this action and the previous one, `[batch, agents, k]`; the velocity is all but the first component.
+/// Mean over agents of `|v_t − v_{t−1}|²`. Inputs: this action and the previous one, `[batch, agents, k]`; the velocity
+/// is all but the first component.
 pub struct Acceleration;
 
 impl Op for Acceleration {
@@ -163,7 +165,7 @@ impl Op for Acceleration {
     fn forward(&self, x: &Inputs, y: &mut [Real], _: &mut [Real], _: &mut [Real]) {
         let &[batch, agents, k] = x.shape(0).sizes() else { panic!("acceleration: actions {:?}", x.shape(0)) };
         for ((y, now), before) in y.iter_mut().zip(each(&x[0], batch)).zip(each(&x[1], batch)) {
-            let sum = crew::sum(agents, 4 * k, |part| {
+            let sum = parallel::sum(agents, 4 * k, |part| {
                 let [now, before] = [now, before].map(|all| all[part.start * k..part.end * k].chunks_exact(k));
                 now.zip(before).fold(0.0, |sum, (now, before)| {
                     sum + now[1..].iter().zip(&before[1..]).map(|(a, b)| (a - b) * (a - b)).sum::<Real>()

@@ -1,19 +1,19 @@
-//! What the error at the end of an episode is worth.
+//! The cost of the error at the end of an episode.
 
 use crate::Real;
 use cinoc_tape::{Cotangents, Inputs, Op, Shape};
 
-/// Added to the error under the root: its slope stays finite.
+/// Offset of the error under the root, which keeps the slope finite.
 const SOFTENING: Real = 1e-7;
 
 /// `log·ln(e + floor) + root·(e + 1e-7)^¼` of each error `e`.
 ///
-/// A mean of squares hardly notices whether an instance ends at 1e-5 or at 1e-6 of where it began. The logarithm pays for every halving alike; the
-/// root pays more for instances that end far off.
+/// A mean of squares is insensitive to whether an instance ends at 1e-5 or at 1e-6 of its initial error. The logarithm
+/// rewards every halving alike; the root emphasises instances with large final errors.
 pub struct FinalError {
     /// Weight of the logarithm.
     pub log: Real,
-    /// Errors below this are small enough.
+    /// Error below which there is little further reward.
     pub floor: Real,
     /// Weight of the root.
     pub root: Real,

@@ -1,4 +1,4 @@
-//! What is wanted of the field: instances, cost and score.
+//! Tasks: instances, cost and score.
 
 mod collision;
 mod cost;
@@ -8,158 +8,182 @@ mod obstacle;
 mod stabilise;
 mod tracking;
 
+#[doc(hidden)]
 pub use collision::Collision;
+#[doc(hidden)]
 pub use cost::{Acceleration, Effort, Margin, SquaredError};
+#[doc(hidden)]
 pub use final_error::FinalError;
+#[doc(hidden)]
 pub use moments::{BlobData, MomentCost, MomentDistance, MomentMatching};
+#[doc(hidden)]
 pub use obstacle::Obstacle;
+#[doc(hidden)]
 pub use stabilise::{RestCost, Square, Stabilise};
-pub use tracking::{Profile, Tracking, TrackingCost, TrackingData, mean_square};
+pub use tracking::mean_square;
+#[doc(hidden)]
+pub use tracking::{Profile, Tracking, TrackingCost, TrackingData};
 
 use crate::Real;
 use crate::attractor::Attractor;
 use crate::geometry::Disc;
-use crate::random::{Rng, Use};
+use crate::random::{Rng, Split};
 use cinoc_tape::Var;
 
-/// One episode's givens.
+/// An instance: initial field and target.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Instance {
-    /// The field at the start.
+    /// Initial field.
     pub start: Vec<Real>,
-    /// The field to be reached.
+    /// Target field.
     pub target: Vec<Real>,
 }
 
 /// The state after a tick and the action that led to it.
 #[derive(Clone, Copy)]
-pub struct After<'t> {
-    /// The field.
+pub struct Transition<'t> {
+    /// Field.
     pub z: Var<'t>,
-    /// What it should be.
+    /// Target field.
     pub target: Var<'t>,
-    /// The field that the episode started from.
+    /// Initial field of the episode.
     pub start: Var<'t>,
-    /// The agents' positions.
+    /// Positions of the agents.
     pub xi: Var<'t>,
-    /// The action of this tick.
+    /// Action of this tick.
     pub action: Var<'t>,
-    /// The action of the tick before.
+    /// Action of the previous tick.
     pub previous: Var<'t>,
-    /// Ticks made, this one included, `[batch]`, where the task is [`timed`](Task::timed).
+    /// Number of ticks made, including this one, `[batch]`, if the task is [`timed`](Task::timed).
     pub now: Option<Var<'t>>,
 }
 
-/// One instance after a tick, as numbers.
+/// The state of one instance after a tick, as numbers.
 pub struct Status<'a> {
-    /// From 1 to `ticks`.
+    /// Tick, from 1 to `ticks`.
     pub tick: usize,
-    /// Length of the episode.
+    /// Number of ticks of the episode.
     pub ticks: usize,
-    /// The field at the start.
+    /// Initial field.
     pub start: &'a [Real],
-    /// The field.
+    /// Field.
     pub z: &'a [Real],
-    /// What it should be.
+    /// Target field.
     pub target: &'a [Real],
-    /// The agents' positions.
+    /// Positions of the agents.
     pub xi: &'a [Real],
-    /// Whether measures that take long are wanted: for reports, not while training.
+    /// True if expensive measures are requested: for reports, not in training.
     pub thorough: bool,
 }
 
-/// What the mean square of a field's distance from its target stands for, in drawings.
+/// Labels of the mean square of `z − target` in plots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Reading {
-    /// Title of its curve.
+pub struct PlotLabels {
+    /// Title of the curve.
     pub title: &'static str,
-    /// Name of its axis.
+    /// Label of the axis.
     pub axis: &'static str,
-    /// Whether there is a target worth drawing; without one a field is to come to rest.
+    /// True if there is a target to plot; false if the target is zero.
     pub has_target: bool,
 }
 
-impl Reading {
-    /// The error to a target.
+impl PlotLabels {
+    /// Labels of a tracking error.
     pub const ERROR: Self = Self { title: "error to the target", axis: "mean-square error", has_target: true };
 
-    /// Energy of a field that is to come to rest.
+    /// Labels of the energy of a field that is to be stabilised.
     pub const ENERGY: Self = Self { title: "energy", axis: "mean z²", has_target: false };
 
-    /// Enstrophy of a flow that is to come to rest.
+    /// Labels of the enstrophy of a flow that is to be stabilised.
     pub const ENSTROPHY: Self = Self { title: "enstrophy", axis: "mean ω²", has_target: false };
 }
 
-/// How a measure of many instances becomes one number.
+/// Reduction of a measure over instances.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[doc(hidden)]
 pub enum Reduction {
-    /// Their mean.
+    /// Mean.
     Mean,
-    /// The smallest of them: the worst case of a distance to be kept.
+    /// Minimum: the worst case of a distance to be kept.
     Smallest,
 }
 
-/// A control task.
+/// A control task: samples instances, computes the cost and measures the score.
+///
+/// ```
+/// let scenario = cinoc::problem("heat1d")?;
+/// let task = &scenario.problem().task;
+/// assert_eq!(task.measures(), ["mse"]);
+/// assert!(task.terms().contains(&"effort"));
+/// # Ok::<(), cinoc::Error>(())
+/// ```
 pub trait Task: Send + Sync {
-    /// Draws an instance.
-    fn sample(&self, rng: &mut Rng, purpose: Use) -> Instance;
+    /// Samples an instance.
+    fn sample(&self, rng: &mut Rng, purpose: Split) -> Instance;
 
-    /// Stored states that instances are drawn from, where there are any. They are made when first needed, which takes a while.
+    /// Returns the cached states that instances are sampled from, if any. They are computed when first needed, which
+    /// takes a while.
+    #[doc(hidden)]
     fn attractor(&self) -> Option<&Attractor> {
         None
     }
 
-    /// What curves of the mean square show.
-    fn reading(&self) -> Reading {
-        Reading::ERROR
+    /// Returns the labels of the mean square of `z − target` in plots.
+    fn reading(&self) -> PlotLabels {
+        PlotLabels::ERROR
     }
 
-    /// Discs that agents keep out of, after so many ticks; for drawing.
+    /// Returns the discs that agents keep out of after `tick` ticks; for plots.
+    #[doc(hidden)]
     fn obstacles(&self, _tick: usize) -> Vec<Disc> {
         Vec::new()
     }
 
-    /// Whether something moves by itself, so that agents and costs have to know what time it is.
+    /// Returns true if observation or cost depend on the tick, for example with moving discs.
     fn timed(&self) -> bool {
         false
     }
 
-    /// How many held-out instances a report takes unless told otherwise.
+    /// Returns the default number of held-out instances in a report.
+    #[doc(hidden)]
     fn instances(&self) -> usize {
         200
     }
 
-    /// Names of the cost terms.
+    /// Returns the names of the cost terms.
     fn terms(&self) -> &[&'static str];
 
-    /// Weight of a term at a tick (from 1 to `ticks`): the cost of an episode is the sum of weight·term over ticks and terms. Unless told
-    /// otherwise every term counts by its mean over the ticks.
+    /// Returns the weight of a term at a tick (from 1 to `ticks`). The cost of an episode is the sum of weight·term
+    /// over ticks and terms. By default every term contributes its mean over the ticks.
     fn weight(&self, _term: usize, _tick: usize, ticks: usize) -> f64 {
         1.0 / ticks as f64
     }
 
-    /// Each term of the stage cost, `[batch]`.
-    fn cost<'t>(&self, after: &After<'t>, add: &mut dyn FnMut(Var<'t>));
+    /// Adds each term of the stage cost, `[batch]`, in the order of [`terms`](Self::terms).
+    fn cost<'t>(&self, after: &Transition<'t>, add: &mut dyn FnMut(Var<'t>));
 
-    /// Names of what is measured for reports; the first is the score.
+    /// Returns the names of the measures in reports; the first is the score.
     fn measures(&self) -> &[&'static str];
 
-    /// The tick after which the score of an episode of `ticks` is known. Agents that fail do so halfway to it.
+    /// Returns the tick after which the score of an episode of `ticks` ticks is known. Evaluated failures happen
+    /// halfway to it.
     fn scored_at(&self, ticks: usize) -> usize {
         ticks
     }
 
-    /// Where the score is a weighted sum over ticks of the mean square of `z − target`: the weight of that after `tick` (from 1 to `ticks`). None
-    /// for any other score; then only the cost can be minimised directly.
+    /// Returns the weight of the mean square of `z − target` after `tick` (from 1 to `ticks`) if the score is a
+    /// weighted sum of it. `None` for any other score: then only the cost can be optimised directly.
+    #[doc(hidden)]
     fn square_in_score(&self, _tick: usize, _ticks: usize) -> Option<f64> {
         None
     }
 
-    /// What a measure of many instances comes to.
+    /// Returns the reduction of a measure over instances.
+    #[doc(hidden)]
     fn reduction(&self, _measure: usize) -> Reduction {
         Reduction::Mean
     }
 
-    /// Updates the measures of one instance, which start at zero, after a tick.
+    /// Updates the measures of one instance, initially zero, after a tick.
     fn measure(&self, status: &Status, measures: &mut [f64]);
 }

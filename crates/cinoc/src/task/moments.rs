@@ -1,27 +1,27 @@
-//! Carry a density to where its target is.
+//! Transport of a density to a target, by matching moments.
 
 use super::tracking::mean_square;
-use super::{After, Collision, Effort, FinalError, Instance, SquaredError, Status, Task};
+use super::{Collision, Effort, FinalError, Instance, SquaredError, Status, Task, Transition};
 use crate::measure::Wasserstein2;
-use crate::random::{Rng, Use};
+use crate::random::{Rng, Split};
 use crate::{Real, settings};
 use cinoc_pde::Grid;
 use cinoc_pde::calculus::Moments;
 use cinoc_tape::{Cotangents, Inputs, Op, Shape, Var};
 use std::sync::Arc;
 
-/// How much a difference in spread counts against one in place.
+/// Weight of a difference in spread, relative to one in position.
 const SPREAD: f64 = 0.5;
 
-/// Densities below this are nothing, as for the equation.
+/// Density below which mass counts as zero, as in the equation.
 const NOTHING: f64 = 1e-20;
 
 /// `W = |μ − μ*| + ½|s − s*|` of the moments of a density and of its target, `[batch, 4]` each; output `[batch]`.
 ///
-/// A distance that knows the way: where supports do not overlap, pointwise errors do not change when the density moves, but this does.
+/// Its gradient points to the target even where supports do not overlap, where pointwise errors have no gradient.
 pub struct MomentDistance;
 
-/// `(μ − μ*, |μ − μ*|, s − s*)` of one instance.
+/// Returns `(μ − μ*, |μ − μ*|, s − s*)` of one instance.
 fn apart(m: &[Real], target: &[Real]) -> ([Real; 2], Real, Real) {
     let d = [m[1] - target[1], m[2] - target[2]];
     (d, (d[0] * d[0] + d[1] * d[1]).sqrt(), m[3] - target[3])
@@ -51,7 +51,7 @@ impl Op for MomentDistance {
             for (b, bar) in bar.chunks_exact_mut(Moments::COUNT).enumerate() {
                 let part = b * Moments::COUNT..(b + 1) * Moments::COUNT;
                 let (d, distance, spread) = apart(&x[0][part.clone()], &x[1][part]);
-                // At the goal there is no direction: the derivative of a norm at zero is zero.
+                // At the target there is no direction: the derivative of the norm at zero is zero.
                 let scale = if distance > 0.0 { sign * y_bar[b] / distance } else { 0.0 };
                 bar[1] += scale * d[0];
                 bar[2] += scale * d[1];
@@ -63,7 +63,7 @@ impl Op for MomentDistance {
     }
 }
 
-/// Sum over the nodes of a field, added up in double precision. Input `[batch, …]`; output `[batch]`.
+/// Sum over the nodes of a field, in double precision. Input `[batch, …]`; output `[batch]`.
 struct Mass;
 
 impl Op for Mass {
@@ -90,15 +90,15 @@ impl Op for Mass {
 }
 
 settings! {
-    /// Where Gaussian blobs lie and how large they are. Start and target are the same blob at two places.
+    /// Positions and sizes of Gaussian blobs. Initial field and target are the same blob at two positions.
     pub struct BlobData {
-        /// Both coordinates of the start's centre are drawn between these.
+        /// Range of both coordinates of the initial centre.
         start: [f64; 2] = -1e3..=1e3,
-        /// The target's centre along x.
+        /// Range of the target's centre along x.
         target_x: [f64; 2] = -1e3..=1e3,
-        /// The target's centre along y.
+        /// Range of the target's centre along y.
         target_y: [f64; 2] = -1e3..=1e3,
-        /// Both centres are at least this far apart (if they can be: after a thousand draws any will do).
+        /// Smallest distance of the two centres (given up after a thousand draws).
         apart: f64 = 0.0..=1e3,
         /// Width of a blob.
         sigma: [f64; 2] = 1e-3..=1e3,
@@ -108,7 +108,7 @@ settings! {
 }
 
 impl Default for BlobData {
-    /// The paper's.
+    /// The paper's settings.
     fn default() -> Self {
         Self {
             start: [0.2, 0.5],
@@ -122,7 +122,7 @@ impl Default for BlobData {
 }
 
 settings! {
-    /// Weights of the cost of a density that is to be carried to its target. W is the distance of centroids plus half that of spreads.
+    /// Weights of the cost of transporting a density. W is the distance of centroids plus half that of spreads.
     pub struct MomentCost {
         /// Weight of the mean of W over all ticks.
         w_mean: f64 = 0.0..=1e9,
@@ -130,30 +130,30 @@ settings! {
         w_last: f64 = 0.0..=1e9,
         /// Weight of the squared relative change of mass.
         mass: f64 = 0.0..=1e9,
-        /// Weight of the mean of (ρ − ρ*)² over all ticks, and twice that after the last; 0 leaves it out.
+        /// Weight of the mean of (ρ − ρ*)² over all ticks, doubled after the last; 0: off.
         track: f64 = 0.0..=1e9,
         /// Weight of the mean of |v|².
         effort: f64 = 0.0..=1e9,
-        /// Weight of agents nearer to each other than the radius.
+        /// Weight of agents closer to each other than the radius.
         collide: f64 = 0.0..=1e9,
-        /// Weight of changes of velocity from tick to tick.
+        /// Weight of changes of velocity between ticks.
         accel: f64 = 0.0..=1e9,
-        /// Distance from which on agents do not mind each other.
+        /// Distance of agents below which they incur a collision cost.
         radius: f64 = 1e-9..=1e3,
-        /// Weight of ln(e + 1e-5), where e is the mean of (ρ − ρ*)² at the end: what makes small errors worth making smaller.
+        /// Weight of ln(e + 1e-5), e being the final mean of (ρ − ρ*)²; it rewards reducing small errors further.
         #[absent = 0.0]
         final_log: f64 = 0.0..=1e9,
     }
 }
 
-/// The terms of every cost; "track" and "final" may follow.
+/// Terms of every cost; "track" and "final" are optional.
 const TERMS: [&str; 6] = ["w_mean", "w_last", "mass", "effort", "collide", "accel"];
 
-/// A mean square below this is small enough.
+/// Mean square below which there is little further reward.
 const FLOOR: f64 = 1e-5;
 
 impl Default for MomentCost {
-    /// The paper's.
+    /// The paper's settings.
     fn default() -> Self {
         Self {
             w_mean: 4.0,
@@ -169,7 +169,7 @@ impl Default for MomentCost {
     }
 }
 
-/// Status matching: a Gaussian blob is to be carried to another place, by agents whose action is their velocity.
+/// Moment matching: a Gaussian blob is transported to another position by agents whose action is their velocity.
 pub struct MomentMatching {
     x: Vec<f64>,
     y: Vec<f64>,
@@ -188,11 +188,11 @@ pub struct MomentMatching {
 }
 
 impl MomentMatching {
-    /// Densities on `grid`.
+    /// Creates the task for densities on `grid`.
     pub fn new(grid: &Grid, data: &BlobData, cost: &MomentCost) -> Self {
         let mut terms = TERMS.to_vec();
         let mut weights = vec![cost.w_mean, cost.w_last, cost.mass, cost.effort, cost.collide, cost.accel];
-        // Two piles can have the moments of a blob; the pointwise error tells them apart.
+        // Two separate piles can have the moments of one blob; the pointwise error distinguishes them.
         if cost.track > 0.0 {
             terms.push("track");
             weights.push(cost.track);
@@ -227,11 +227,11 @@ impl MomentMatching {
 }
 
 impl Task for MomentMatching {
-    fn sample(&self, rng: &mut Rng, _: Use) -> Instance {
+    fn sample(&self, rng: &mut Rng, _: Split) -> Instance {
         let BlobData { start, target_x, target_y, apart, sigma, amplitude } = self.data;
         let mut draw = |[low, high]: [f64; 2]| rng.uniform(low, high);
         let (sigma, amplitude) = (draw(sigma), draw(amplitude));
-        // Centres are drawn until they are far enough apart; a setting where they can hardly ever be ends with the last draw.
+        // Centres are sampled until they are far enough apart; where that is nearly impossible, the last draw is taken.
         let mut centres = [[0.0; 2]; 2];
         for _ in 0..1000 {
             centres = [[draw(start), draw(start)], [draw(target_x), draw(target_y)]];
@@ -252,7 +252,7 @@ impl Task for MomentMatching {
         let weight = self.weights[term];
         match self.terms[term] {
             "w_last" | "final" => weight * f64::from(u8::from(tick == ticks)),
-            // Like the moments: the end counts twice as much as the way.
+            // Like the moments: the end counts twice as much as the mean.
             "track" => weight / ticks as f64 + if tick == ticks { 2.0 * weight } else { 0.0 },
             "accel" if tick == 1 => 0.0,
             "accel" => weight / (ticks - 1) as f64,
@@ -260,7 +260,7 @@ impl Task for MomentMatching {
         }
     }
 
-    fn cost<'t>(&self, after: &After<'t>, add: &mut dyn FnMut(Var<'t>)) {
+    fn cost<'t>(&self, after: &Transition<'t>, add: &mut dyn FnMut(Var<'t>)) {
         let tape = after.z.tape();
         let moments = after.z.apply(&self.moments);
         let distance = tape.record(&self.distance, [moments, after.target.apply(&self.moments)]);
@@ -270,7 +270,7 @@ impl Task for MomentMatching {
         add((moments.columns(0, 1).reshape(mass.shape()) / mass - 1.0).square());
         add(after.action.apply(&self.effort));
         add(after.xi.apply(&self.collision));
-        // A mean over agents and both components, so twice the mean over agents.
+        // The mean is over agents and both components, hence the factor two.
         add(tape.record(&self.error, [after.action, after.previous]) * 2.0);
         if self.terms.len() > TERMS.len() {
             let error = tape.record(&self.error, [after.z, after.target]);

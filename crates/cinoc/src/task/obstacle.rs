@@ -1,15 +1,15 @@
-//! The price of coming near a keep-out disc.
+//! The cost of agents coming close to discs.
 
 use crate::Real;
 use crate::geometry::Discs;
 use cinoc_tape::{Cotangents, Inputs, Op, Shape};
 
-/// Mean over agents and discs of `relu(r + margin − |ξ − c|)²`.
-/// Inputs: positions `[batch, agents, 2]` and, if discs move, ticks made `[batch]`; output `[batch]`.
+/// Mean over agents and discs of `relu(r + margin − |ξ − c|)²`. Inputs: positions `[batch, agents, 2]` and, if discs
+/// move, ticks made `[batch]`; output `[batch]`.
 pub struct Obstacle {
     /// The discs.
     pub discs: Discs,
-    /// How far from a disc's edge the price begins.
+    /// Distance from a disc's edge below which there is a cost.
     pub margin: Real,
 }
 
@@ -26,7 +26,7 @@ impl Obstacle {
         }
     }
 
-    /// Ticks that instance `i` has made.
+    /// Returns the number of ticks that instance `i` has made.
     fn tick(&self, x: &Inputs, i: usize) -> Real {
         if self.discs.moving() { x[1][i] } else { 0.0 }
     }

@@ -1,44 +1,44 @@
-//! Bring a restless field to rest.
+//! Stabilisation of a chaotic field at zero.
 
-use super::{After, Effort, FinalError, Instance, Reading, SquaredError, Status, Task};
+use super::{Effort, FinalError, Instance, PlotLabels, SquaredError, Status, Task, Transition};
 use crate::attractor::Attractor;
-use crate::random::{Rng, Use};
+use crate::random::{Rng, Split};
 use crate::{Real, settings};
 use cinoc_tape::Var;
 use std::sync::Arc;
 
-/// What the square of the field stands for, and when it is read.
+/// Meaning of the mean square of the field, and the time of the score.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Square {
     /// Energy; the score is its mean over the episode.
     EnergyMean,
-    /// Energy; the score is that at the end.
+    /// Energy; the score is its final value.
     EnergyLast,
-    /// Enstrophy; the score is that at the end.
+    /// Enstrophy; the score is its final value.
     EnstrophyLast,
 }
 
 settings! {
-    /// Weights of the cost of a field that is to come to rest.
+    /// Weights of the cost of stabilisation.
     pub struct RestCost {
         /// Weight of the mean square of the field, over all ticks.
         track: f64 = 0.0..=1e9,
         /// Weight of the mean of u² over agents and ticks.
         effort: f64 = 0.0..=1e9,
-        /// Weight of the mean square of the field after the last tick, beside its share of the mean.
+        /// Weight of the mean square of the field after the last tick, in addition to its part of the mean.
         last: f64 = 0.0..=1e9,
-        /// Weight of ln(e + 1e-6), e being that mean square: what makes a field that is nearly at rest worth calming further.
+        /// Weight of ln(e + 1e-6), e being that mean square; it rewards reducing small energies further.
         #[absent = 0.0]
         last_log: f64 = 0.0..=1e9,
     }
 }
 
-/// Stabilisation: from states that the equation wanders through, to zero.
+/// Stabilisation: from states on the attractor of the equation to zero.
 pub struct Stabilise {
     attractor: Attractor,
     terms: &'static [&'static str],
     weights: [f64; 3],
-    /// What the square at the end costs beside its share of the mean.
+    /// Weight of the final mean square, in addition to its part of the mean.
     last: f64,
     square: Square,
     measures: [&'static str; 2],
@@ -47,14 +47,14 @@ pub struct Stabilise {
     final_error: Arc<FinalError>,
 }
 
-/// Without the logarithm there is no third term.
+/// Cost terms; the third exists only with the logarithm.
 const TERMS: [&str; 3] = ["track", "effort", "final"];
 
-/// A mean square below this is rest.
+/// Mean square below which there is little further reward.
 const REST: f64 = 1e-6;
 
 impl Stabilise {
-    /// From states of an attractor.
+    /// Creates the task from states of an attractor.
     pub fn new(attractor: Attractor, cost: &RestCost, square: Square) -> Self {
         Self {
             attractor,
@@ -75,7 +75,7 @@ impl Stabilise {
 }
 
 impl Task for Stabilise {
-    fn sample(&self, rng: &mut Rng, purpose: Use) -> Instance {
+    fn sample(&self, rng: &mut Rng, purpose: Split) -> Instance {
         let start = self.attractor.draw(rng, purpose);
         let target = vec![0.0; start.len()];
         Instance { start, target }
@@ -85,8 +85,8 @@ impl Task for Stabilise {
         Some(&self.attractor)
     }
 
-    fn reading(&self) -> Reading {
-        if self.square == Square::EnstrophyLast { Reading::ENSTROPHY } else { Reading::ENERGY }
+    fn reading(&self) -> PlotLabels {
+        if self.square == Square::EnstrophyLast { PlotLabels::ENSTROPHY } else { PlotLabels::ENERGY }
     }
 
     fn instances(&self) -> usize {
@@ -105,7 +105,7 @@ impl Task for Stabilise {
         }
     }
 
-    fn cost<'t>(&self, after: &After<'t>, add: &mut dyn FnMut(Var<'t>)) {
+    fn cost<'t>(&self, after: &Transition<'t>, add: &mut dyn FnMut(Var<'t>)) {
         let square = after.z.tape().record(&self.error, [after.z, after.target]);
         add(square);
         add(after.action.apply(&self.effort));

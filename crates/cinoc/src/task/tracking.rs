@@ -1,45 +1,46 @@
-//! Drive the field to a target and keep it there.
+//! Tracking: the field is driven to a target and held there.
 
 use super::{
-    Acceleration, After, Collision, Effort, FinalError, Instance, Margin, Obstacle, Reduction, SquaredError, Status, Task,
+    Acceleration, Collision, Effort, FinalError, Instance, Margin, Obstacle, Reduction, SquaredError, Status, Task, Transition,
 };
 use crate::geometry::{Disc, Discs, near_pairs};
-use crate::random::{Rng, Use};
+use crate::random::{Rng, Split};
 use crate::{Error, Real, settings};
 use cinoc_pde::Grid;
 use cinoc_pde::sampler::GaussianProcess;
 use cinoc_tape::Var;
 use std::sync::Arc;
 
-/// How a Gaussian process becomes a field.
+/// Transformation of a Gaussian process to a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Profile {
-    /// As it is, zero at the walls.
+    /// Identity; the process is zero at the walls.
     Bridge,
     /// `exp(2g)·sin²(πx)`, divided by its maximum: a population density.
     Density,
 }
 
 settings! {
-    /// How start and target of a tracking problem are drawn: independent Gaussian processes, zero at the walls.
+    /// Distribution of initial fields and targets: independent Gaussian processes, zero at the walls.
     pub struct TrackingData {
-        /// Correlation length of the start.
+        /// Correlation length of the initial field.
         start_length: f64 = 1e-3..=1e3,
         /// Correlation length of the target.
         target_length: f64 = 1e-3..=1e3,
-        /// Training only: share of the instances that start part of the way to the target.
+        /// Training only: fraction of instances that start part of the way to the target.
         nearer: f64 = 0.0..=1.0,
     }
 }
 
-/// Beyond so many nodes along an axis fields have to be smooth.
+/// Number of nodes along an axis above which fields must be smooth.
 const FINE: usize = 384;
 
-/// How many correlation lengths the domain may be long then: few enough waves (about 2.6 each) for their covariance to be taken apart soon.
+/// Largest length of the domain in correlation lengths then: it limits the number of modes (about 2.6 each) whose
+/// covariance is decomposed.
 const WAVES: f64 = 150.0;
 
 impl TrackingData {
-    /// Refuses fields whose covariance on so many nodes would take minutes to take apart.
+    /// Rejects fields whose covariance on `nodes` nodes would take minutes to decompose.
     pub fn check(&self, nodes: usize, length: f64) -> Result<(), Error> {
         for (key, value) in [("data.start_length", self.start_length), ("data.target_length", self.target_length)] {
             let least = length / WAVES;
@@ -58,28 +59,28 @@ settings! {
         track: f64 = 0.0..=1e9,
         /// Weight of the mean of u² + 0.1·|v|².
         effort: f64 = 0.0..=1e9,
-        /// Weight of agents within 2 % of the domain's length from a wall.
+        /// Weight of agents within 2 % of the domain's length of a wall.
         bound: f64 = 0.0..=1e9,
-        /// Weight of agents nearer to each other than the radius.
+        /// Weight of agents closer to each other than the radius.
         collide: f64 = 0.0..=1e9,
-        /// Weight of changes of velocity from tick to tick.
+        /// Weight of changes of velocity between ticks.
         accel: f64 = 0.0..=1e9,
-        /// Distance from which on agents do not mind each other.
+        /// Distance of agents below which they incur a collision cost.
         radius: f64 = 1e-9..=1e3,
-        /// Weight of ln(e + floor), where e is the mean of (z − z*)² at the end: what makes small errors worth making smaller.
+        /// Weight of ln(e + floor), e being the final mean of (z − z*)²; it rewards reducing small errors further.
         #[absent = 0.0]
         final_log: f64 = 0.0..=1e9,
-        /// That floor: errors below it are small enough.
+        /// That floor: error below which there is little further reward.
         #[absent = 5e-7]
         final_floor: f64 = 1e-30..=1e3,
-        /// Weight of the fourth root of e, which minds large errors more.
+        /// Weight of the fourth root of e, which emphasises large errors.
         #[absent = 0.0]
         final_root: f64 = 0.0..=1e9,
     }
 }
 
 impl Default for TrackingCost {
-    /// The paper's on an interval.
+    /// The paper's settings on an interval.
     fn default() -> Self {
         Self {
             track: 5.0,
@@ -95,29 +96,29 @@ impl Default for TrackingCost {
     }
 }
 
-/// The terms of every tracking cost.
+/// Terms of every tracking cost.
 const TERMS: [&str; 5] = ["track", "effort", "bound", "collide", "accel"];
 
-/// Which of them is the acceleration: it needs two ticks.
+/// Index of the acceleration, which needs two ticks.
 const ACCELERATION: usize = 4;
 
-/// The error at the end, which counts once.
+/// Term of the final error, which counts once.
 const FINAL: &str = "final";
 
-/// What is measured.
+/// A measure of a tracking task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Measure {
-    /// The error at tick 100.
+    /// Error at tick 100.
     Early,
-    /// The error at the end.
+    /// Final error.
     Last,
-    /// Share of agent-ticks inside a disc.
+    /// Fraction of agent-ticks inside a disc.
     Inside,
-    /// Share of agent-ticks inside a disc or its margin.
+    /// Fraction of agent-ticks inside a disc or its margin.
     InsideMargin,
-    /// The smallest distance of any agent to a disc.
+    /// Smallest distance of any agent to a disc.
     Clearance,
-    /// Share of agent-ticks with another agent nearer than the radius of collisions.
+    /// Fraction of agent-ticks with another agent within the collision radius.
     TooClose,
 }
 
@@ -134,16 +135,16 @@ impl Measure {
     }
 }
 
-/// The tick at which published tables of long episodes read the error.
+/// Tick at which published tables of long episodes report the error.
 const EARLY: usize = 100;
 
-/// Tracking with mobile agents on an interval or a rectangle: start and target are independent random fields.
+/// Tracking with mobile agents on an interval or a rectangle: initial field and target are independent random fields.
 pub struct Tracking {
     start: GaussianProcess,
     target: GaussianProcess,
     profile: Profile,
     window: Vec<f64>,
-    /// Share of training instances that start part of the way to the target.
+    /// Fraction of training instances that start part of the way to the target.
     nearer: f64,
     terms: Vec<&'static str>,
     /// Weight of each term.
@@ -157,12 +158,12 @@ pub struct Tracking {
     acceleration: Arc<Acceleration>,
     last: Option<Arc<FinalError>>,
     obstacle: Option<Arc<Obstacle>>,
-    /// Distance from discs that is measured besides entering them.
+    /// Margin around discs that is measured in addition.
     keep_away: f64,
 }
 
 impl Tracking {
-    /// Fields on `grid`.
+    /// Creates the task for fields on `grid`.
     pub fn new(grid: &Grid, data: &TrackingData, cost: &TrackingCost, profile: Profile) -> Self {
         let mut efforts = vec![0.1; 1 + grid.dimensions()];
         efforts[0] = 1.0;
@@ -194,13 +195,14 @@ impl Tracking {
         }
     }
 
-    /// The score is the error at tick 100 (at the end of a shorter episode), as in published tables; the error at the end comes second.
+    /// Makes the error at tick 100 (or at the end of a shorter episode) the score, as in published tables; the final
+    /// error comes second.
     pub fn scored_early(mut self) -> Self {
         self.measures.insert(0, Measure::Early);
         self.named()
     }
 
-    /// With discs to keep out of by a margin.
+    /// Adds discs to keep out of, with a margin.
     pub fn around(mut self, discs: Discs, weight: f64, margin: f64) -> Self {
         self.terms.push("obstacle");
         self.weights.push(weight);
@@ -215,19 +217,19 @@ impl Tracking {
         self
     }
 
-    /// From the edge of the nearest disc to each agent.
+    /// Returns the distance of each agent to the edge of the nearest disc.
     fn gaps(&self, xi: &[Real], tick: usize) -> impl Iterator<Item = f64> {
         let discs = self.obstacle.iter().flat_map(move |obstacle| obstacle.discs.at(tick as Real));
         let gap = move |xi: [Real; 2]| discs.clone().map(|disc| disc.bearing(xi).gap as f64).fold(f64::INFINITY, f64::min);
         xi.as_chunks::<2>().0.iter().map(move |xi| gap(*xi))
     }
 
-    /// Share of the agents nearer to a disc than `margin`.
+    /// Returns the fraction of agents closer to a disc than `margin`.
     fn share(&self, xi: &[Real], tick: usize, margin: f64) -> f64 {
         self.gaps(xi, tick).filter(|gap| *gap < margin).count() as f64 / (xi.len() / 2) as f64
     }
 
-    /// Share of the agents with another one nearer than the radius of collisions.
+    /// Returns the fraction of agents with another one within the collision radius.
     fn too_close(&self, xi: &[Real]) -> f64 {
         let agents = xi.len() / 2;
         let (mut near, mut work) = (vec![false; agents], vec![0.0; 2 * agents]);
@@ -252,10 +254,10 @@ impl Tracking {
 }
 
 impl Task for Tracking {
-    fn sample(&self, rng: &mut Rng, purpose: Use) -> Instance {
+    fn sample(&self, rng: &mut Rng, purpose: Split) -> Instance {
         let mut start = self.field(&self.start, rng);
         let target = self.field(&self.target, rng);
-        if purpose == Use::Training && rng.uniform(0.0, 1.0) < self.nearer {
+        if purpose == Split::Training && rng.uniform(0.0, 1.0) < self.nearer {
             let part = rng.uniform(0.0, 1.0);
             start.iter_mut().zip(&target).for_each(|(s, t)| *s = t + part * (*s - t));
         }
@@ -285,7 +287,7 @@ impl Task for Tracking {
         }
     }
 
-    fn cost<'t>(&self, after: &After<'t>, add: &mut dyn FnMut(Var<'t>)) {
+    fn cost<'t>(&self, after: &Transition<'t>, add: &mut dyn FnMut(Var<'t>)) {
         let tape = after.z.tape();
         let error = tape.record(&self.error, [after.z, after.target]);
         add(error);
@@ -335,7 +337,11 @@ impl Task for Tracking {
     }
 }
 
-/// Mean over the grid of `(z − z*)²`.
+/// Returns the mean over the grid of `(z − z*)²`.
+///
+/// ```
+/// assert_eq!(cinoc::task::mean_square(&[1.0, 3.0], &[1.0, 1.0]), 2.0);
+/// ```
 pub fn mean_square(z: &[Real], target: &[Real]) -> f64 {
     z.iter().zip(target).map(|(z, t)| ((z - t) as f64).powi(2)).sum::<f64>() / z.len() as f64
 }

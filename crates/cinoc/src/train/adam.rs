@@ -1,4 +1,4 @@
-//! The optimiser.
+//! The Adam optimiser.
 
 use crate::Real;
 
@@ -9,7 +9,7 @@ pub struct Adam {
     pub mean: Vec<Real>,
     /// Running mean of its square.
     pub square: Vec<Real>,
-    /// Steps done.
+    /// Number of steps made.
     pub steps: u64,
 }
 
@@ -17,12 +17,12 @@ const BETA: (f64, f64) = (0.9, 0.999);
 const EPSILON: f64 = 1e-8;
 
 impl Adam {
-    /// For a vector of `count` parameters.
+    /// Creates the optimiser for `count` parameters.
     pub fn new(count: usize) -> Self {
         Self { mean: vec![0.0; count], square: vec![0.0; count], steps: 0 }
     }
 
-    /// One step against `scale · gradient`.
+    /// Makes one step against `scale · gradient`.
     pub fn step(&mut self, theta: &mut [Real], gradient: &[Real], rate: f64, scale: f64) {
         self.steps += 1;
         let steps = self.steps as i32;

@@ -4,7 +4,9 @@ mod adam;
 mod sample;
 mod schedule;
 
+#[doc(hidden)]
 pub use adam::Adam;
+#[doc(hidden)]
 pub use schedule::rate;
 
 use crate::evaluate::{self, Request};
@@ -13,53 +15,65 @@ use crate::random::{Rng, Stream};
 use crate::ranks::Ranks;
 use crate::recipe::Train;
 use crate::registry::Parts;
-use crate::rollout::{Control, Loss, Outcome, Rollout, Wanted};
+use crate::rollout::{Control, GradientTargets, Loss, Outcome, Rollout};
 use crate::threads::Threads;
-use crate::{Error, Problem, Real, memory};
+use crate::{Error, Problem, Real, budget};
 use cinoc_tape::Params;
 use std::sync::Arc;
 
 /// The parameters that scored best on the validation instances.
 #[derive(Clone, Debug)]
+#[doc(hidden)]
 pub struct Best {
     /// Mean score.
     pub score: f64,
-    /// After how many updates.
+    /// Number of updates after which it was found.
     pub update: usize,
-    /// The parameter vector.
+    /// Parameter vector.
     pub theta: Vec<Real>,
 }
 
-/// What one update did.
+/// The result of one update.
 #[derive(Clone, Debug)]
 pub struct Progress {
-    /// Updates done so far.
+    /// Number of updates made.
     pub update: usize,
     /// Mean cost of the batch, before the update.
     pub cost: f64,
-    /// Its terms, weighted.
+    /// Weighted terms of the cost.
     pub terms: Vec<f64>,
     /// Norm of the gradient before clipping.
     pub gradient: f64,
     /// Learning rate.
     pub rate: f64,
-    /// Mean score on the validation instances, when it was measured.
+    /// Mean score on the validation instances, if it was measured.
     pub validation: Option<f64>,
 }
 
 /// A training run in memory.
+///
+/// ```
+/// use cinoc::{Registry, Threads, train::Trainer};
+///
+/// let small = ["physics.ticks=8", "train.batch=2", "train.agents=[]", "train.validate_every=100"];
+/// let config = cinoc::problem("heat1d")?.with(&small)?.config().clone();
+/// let mut trainer = Trainer::new(Registry::builtin().parts(&config)?, 0, Threads::single())?;
+/// assert_eq!(trainer.step()?.update, 1);
+/// # Ok::<(), cinoc::Error>(())
+/// ```
+#[doc(hidden)]
 pub struct Trainer {
-    /// What is controlled.
+    /// The problem.
     pub problem: Arc<Problem>,
-    /// What is trained.
+    /// The policy.
     pub policy: Box<dyn Policy>,
-    /// How.
+    /// Settings of training.
     pub train: Train,
-    /// Its parameters.
+    /// Parameters of the policy.
     pub params: Params,
-    /// Seed of everything random.
+    /// Seed of all random numbers.
     pub seed: u64,
-    /// Updates done so far.
+    /// Number of updates made.
     pub update: usize,
     /// Best parameters so far.
     pub best: Option<Best>,
@@ -67,38 +81,38 @@ pub struct Trainer {
     pub adam: Adam,
     /// Exponential moving average of the parameters.
     pub average: Params,
-    /// A clock, in seconds, for [`Trainer::shard_seconds`]; there need not be one (browsers have another).
+    /// A clock in seconds for [`Trainer::shard_seconds`], if any (browsers provide another).
     pub clock: Option<fn() -> f64>,
     shards: Vec<Shard>,
     gradient: Vec<Real>,
     threads: Threads,
 }
 
-/// Some instances of a batch, worked on together.
+/// Instances of a batch that are computed together.
 struct Shard {
     rollout: Rollout,
     outcome: Outcome,
-    /// How long it took, by the trainer's clock.
+    /// Duration in seconds, by the trainer's clock.
     seconds: f64,
     /// Weight of each instance in the mean over the batch.
     share: f64,
 }
 
 impl Trainer {
-    /// A fresh run; its shards are spread over threads and ranks.
+    /// Starts a run; its shards are distributed over threads and ranks.
     pub fn new(parts: Parts, seed: u64, threads: Threads) -> Result<Self, Error> {
         let Parts { problem, policy, train } = parts;
-        knows(&*policy, &train)?;
+        check_agents(&*policy, &train)?;
         let count = train.batch.div_ceil(train.shard);
         let own = threads.ranks().own(count);
-        // What all ranks on this machine hold together.
+        // Number of shards of all ranks on this machine.
         let here = own.len().saturating_mul(threads.ranks().here()).min(count);
         afford(&problem, &*policy, &train, here)?;
         let params = policy.init(&mut Rng::new(seed, Stream::Init, 0));
         let (ticks, agents) = (training_ticks(&problem, &train), problem.agents);
-        let (keep, rematerialise) = keeps(&problem, &*policy, &params, &train, here);
+        let (keep, rematerialise) = memory_plan(&problem, &*policy, &params, &train, here);
         let shard = |_| Shard {
-            rollout: Rollout::new(ticks, train.segment, keep, agents).rematerialise(rematerialise).hold(train.hold),
+            rollout: Rollout::new(ticks, train.segment, keep, agents).rematerialise(rematerialise).action_repeat(train.hold),
             share: 0.0,
             seconds: 0.0,
             outcome: Outcome::Finished,
@@ -110,12 +124,12 @@ impl Trainer {
         Ok(Self { problem, policy, train, params, seed, update: 0, best, adam, average, clock, shards, gradient, threads })
     }
 
-    /// Whether all updates are done.
+    /// Returns true if all updates are made.
     pub fn finished(&self) -> bool {
         self.update >= self.train.updates
     }
 
-    /// One update, and a validation where it is due.
+    /// Makes one update, and a validation when due.
     pub fn step(&mut self) -> Result<Progress, Error> {
         let terms = self.gradient()?;
         let train = &self.train;
@@ -127,7 +141,7 @@ impl Trainer {
         let scale = if norm > train.clip { train.clip / norm } else { 1.0 };
         self.adam.step(self.params.theta_mut(), &self.gradient, rate, scale);
         self.params.refresh();
-        // EMA warm-up: the first parameters, far from any good ones, must not weigh for long.
+        // EMA warm-up: the first parameters, far from any good ones, must not dominate for long.
         let past = train.average.min(self.update as f64 / (self.update as f64 + 10.0));
         for (mean, theta) in self.average.theta_mut().iter_mut().zip(self.params.theta()) {
             *mean = (past * *mean as f64 + (1.0 - past) * *theta as f64) as Real;
@@ -138,7 +152,7 @@ impl Trainer {
         Ok(Progress { update: self.update, cost: terms.iter().sum(), terms, gradient: norm, rate, validation })
     }
 
-    /// The terms of the mean cost of the next batch; the gradient is left in `self.gradient`.
+    /// Computes the terms of the mean cost of the next batch, and the gradient in `self.gradient`.
     fn gradient(&mut self) -> Result<Vec<f64>, Error> {
         let Self { problem, policy, params, shards, threads, seed, update, train, clock, .. } = self;
         let (problem, policy, params, train) = (&**problem, &**policy, &*params, &*train);
@@ -149,7 +163,7 @@ impl Trainer {
             let since = now();
             shard.share = sample::fill(&mut shard.rollout.batch, problem, train, seed, update, first + s);
             shard.rollout.clear_gradient();
-            let episode = shard.rollout.forward(problem, Control::Policy(policy, params), Wanted::PARAMS, &mut |_| {});
+            let episode = shard.rollout.forward(problem, Control::Policy(policy, params), GradientTargets::PARAMS, &mut |_| {});
             shard.outcome = episode.outcome;
             if episode.outcome == Outcome::Finished {
                 episode.backward(Loss::cost(shard.share));
@@ -159,11 +173,11 @@ impl Trainer {
         self.add_up(true)
     }
 
-    /// Adds up what the shards found; the terms of the mean cost.
+    /// Sums the results of the shards and returns the terms of the mean cost.
     fn add_up(&mut self, with_gradient: bool) -> Result<Vec<f64>, Error> {
         let ranks = self.threads.ranks();
         let terms = self.problem.task.terms().len();
-        // Of each shard: its part of the mean of each term, and the tick at which an episode diverged, or none.
+        // Per shard: its part of the mean of each term, and the tick at which an episode diverged, or NaN.
         let mut reports = Vec::with_capacity(self.shards.len() * (terms + 1));
         for Shard { rollout, outcome, share, .. } in &self.shards {
             let size = rollout.batch.size;
@@ -189,7 +203,7 @@ impl Trainer {
         Ok(total)
     }
 
-    /// Scores the validation instances and remembers the best parameters.
+    /// Scores the validation instances and keeps the best parameters.
     fn validate(&mut self) -> Result<f64, Error> {
         self.average.refresh();
         let Train { validate_instances, validate_agents, validate_fail, .. } = &self.train;
@@ -203,7 +217,7 @@ impl Trainer {
         for &(agents, fail) in &cases {
             let request = Request { stream: Stream::Validate, fail, ..Request::test(agents, *validate_instances, self.seed) };
             let scores = evaluate::scores(&self.problem, &*self.policy, &self.average, &request, &self.threads)?;
-            // A diverged episode has an infinite score: it never counts as a good one.
+            // A diverged episode has an infinite score, so it never counts as a good one.
             logarithms += scores.mean(0).ln();
         }
         let score = (logarithms / cases.len() as f64).exp();
@@ -213,7 +227,7 @@ impl Trainer {
         Ok(score)
     }
 
-    /// The parameters to be used: the best on validation, or the present ones before the first validation.
+    /// Returns the parameters to use: the best on validation, or the current ones before the first validation.
     pub fn chosen(&self) -> Params {
         let mut params = self.params.clone();
         if let Some(best) = &self.best {
@@ -223,34 +237,34 @@ impl Trainer {
         params
     }
 
-    /// The parameters as they are after the last update: their average, where one is kept.
+    /// Returns the parameters after the last update: their average, if one is kept.
     pub fn last(&self) -> Params {
         let mut params = self.average.clone();
         params.refresh();
         params
     }
 
-    /// Bytes of recorded values.
+    /// Returns the memory of recorded values, in bytes.
     pub fn bytes(&self) -> usize {
         self.shards.iter().map(|shard| shard.rollout.bytes()).sum()
     }
 
-    /// The gradient of the last update, before clipping.
+    /// Returns the gradient of the last update, before clipping.
     pub fn last_gradient(&self) -> &[Real] {
         &self.gradient
     }
 
-    /// The ranks that it is spread over.
+    /// Returns the ranks that the run is distributed over.
     pub fn ranks(&self) -> &dyn Ranks {
         self.threads.ranks()
     }
 
-    /// How many seconds each shard of this rank took in the last update, by the clock of this trainer.
+    /// Returns the duration of each shard of this rank in the last update, in seconds.
     pub fn shard_seconds(&self) -> impl Iterator<Item = f64> {
         self.shards.iter().map(|shard| shard.seconds)
     }
 
-    /// How many agents each shard of this rank had in the last update, and how many instances.
+    /// Returns the number of agents and of instances of each shard of this rank in the last update.
     pub fn shard_sizes(&self) -> impl Iterator<Item = [usize; 2]> {
         self.shards.iter().map(|shard| [shard.rollout.batch.agents, shard.rollout.batch.size])
     }
@@ -260,48 +274,51 @@ impl Trainer {
         self.threads.broadcast(f)
     }
 
-    /// Does the work of one update without changing anything, and gives its cost: to be timed.
+    /// Does the work of one update without changing anything and returns its cost; for timing.
     pub fn time_update(&mut self) -> Result<f64, Error> {
         Ok(self.gradient()?.iter().sum())
     }
 
-    /// The same without the gradient, for the batch of the last update.
+    /// Computes the cost of the last batch without its gradient; for timing.
     pub fn time_cost(&mut self) -> Result<f64, Error> {
         let Self { problem, policy, params, shards, threads, .. } = self;
         let (problem, policy, params) = (&**problem, &**policy, &*params);
         threads.for_each(shards, |_, shard| {
             let control = Control::Policy(policy, params);
-            shard.outcome = shard.rollout.forward(problem, control, Wanted::default(), &mut |_| {}).outcome;
+            shard.outcome = shard.rollout.forward(problem, control, GradientTargets::default(), &mut |_| {}).outcome;
         });
         Ok(self.add_up(false)?.iter().sum())
     }
 }
 
-/// Decisions of a training episode: one for each tick of the problem, unless the recipe says fewer ticks or holds each decision longer.
+/// Returns the number of decisions of a training episode: one per tick of the problem, unless the recipe has fewer
+/// ticks or repeats actions.
+#[doc(hidden)]
 pub fn training_ticks(problem: &Problem, train: &Train) -> usize {
     let ticks = if train.ticks == 0 { problem.ticks } else { train.ticks.min(problem.ticks) };
     (ticks / train.hold).max(2)
 }
 
-/// Refuses other numbers of agents than the only one that a policy knows.
-fn knows(policy: &dyn Policy, train: &Train) -> Result<(), Error> {
+/// Rejects numbers of agents that the policy does not support.
+fn check_agents(policy: &dyn Policy, train: &Train) -> Result<(), Error> {
     let Some(only) = policy.fixed_agents() else { return Ok(()) };
     for (key, numbers) in [("train.agents", &train.agents), ("train.validate_agents", &train.validate_agents)] {
         if numbers.iter().any(|&agents| agents != only) {
-            let expected = format!("[]: this policy drives {only} agents and knows no other number; --preset paper has it so");
+            let expected = format!("[]: this policy drives {only} agents and no other number, as in the paper's preset");
             return Err(Error::bad(key, format!("{numbers:?}"), expected));
         }
     }
     Ok(())
 }
 
-/// Bytes that a recorded segment takes beside its numbers.
+/// Overhead of a recorded segment, in bytes.
 const SEGMENT: f64 = 600.0;
 
-/// Refuses a batch of which so many shards, with their states and one recorded segment, do not fit into memory.
-pub(crate) fn afford(problem: &Problem, policy: &dyn Policy, train: &Train, shards: usize) -> Result<(), Error> {
+/// Rejects a batch of which `shards` shards, with their states and one recorded segment, do not fit into memory.
+#[doc(hidden)]
+pub fn afford(problem: &Problem, policy: &dyn Policy, train: &Train, shards: usize) -> Result<(), Error> {
     let features = problem.swarm.features();
-    // Shards with many agents hold fewer instances, but two at the least.
+    // Shards with many agents hold fewer instances, but at least two.
     let each = |agents: usize| sample::fit(train.shard, problem.agents, agents) * agents;
     let most = train.agents.iter().map(|&agents| each(agents)).max().unwrap_or(0).div_ceil(train.shard).max(problem.agents);
     let (nodes, agents) = (problem.stepper.grid().count() as f64, most as f64);
@@ -310,17 +327,18 @@ pub(crate) fn afford(problem: &Problem, policy: &dyn Policy, train: &Train, shar
     let seen = if features.shared { features.patch.count() as f64 } else { agents * features.patch.count() as f64 };
     let ticks = training_ticks(problem, train);
     let kept = state * ticks.div_ceil(train.segment) as f64;
-    let [step, once] = problem.stepper.room().map(|numbers| numbers as f64);
+    let [step, once] = problem.stepper.workspace().map(|numbers| numbers as f64);
     let tick = 8.0 * nodes + step + 2.0 * seen + 300.0 * agents + policy.room(most) as f64;
     let recorded = tick * train.segment.min(ticks) as f64;
     let what = format!("a batch of {} instances with {} agents over {ticks} ticks", train.batch, problem.agents);
     let numbers = shards.saturating_mul(train.shard).min(train.batch) as f64 * (kept + recorded);
     let each_shard = SEGMENT * ticks.div_ceil(train.segment) as f64 + size_of::<Real>() as f64 * once;
-    memory::afford(&what, size_of::<Real>() as f64 * numbers + shards as f64 * each_shard)
+    budget::check(&what, size_of::<Real>() as f64 * numbers + shards as f64 * each_shard)
 }
 
-/// Whether all segments of all shards are kept, and whether what can be computed again is not: the fastest that fits into the memory that may be used.
-fn keeps(problem: &Problem, policy: &dyn Policy, params: &Params, train: &Train, shards: usize) -> (bool, bool) {
+/// Returns whether all segments of all shards are kept, and whether cheap values are recomputed: the fastest choice
+/// that fits into the memory setting.
+fn memory_plan(problem: &Problem, policy: &dyn Policy, params: &Params, train: &Train, shards: usize) -> (bool, bool) {
     let fits = |rematerialise: bool| {
         let bytes = episode_bytes(problem, policy, params, train, train.shard.min(train.batch), rematerialise) * shards;
         bytes <= train.memory_mb << 20
@@ -330,12 +348,14 @@ fn keeps(problem: &Problem, policy: &dyn Policy, params: &Params, train: &Train,
     } else if fits(true) {
         (true, true)
     } else {
-        // Each segment is computed again right before its backward sweep: there is no reason to compute parts of it a third time.
+        // Each segment is recomputed right before its backward sweep, so recomputing parts of it again would gain
+        // nothing.
         (false, false)
     }
 }
 
-/// Bytes that recording a whole episode of `size` instances takes, from recording one segment.
+/// Returns the memory, in bytes, of a recorded episode of `size` instances, estimated from one segment.
+#[doc(hidden)]
 pub fn episode_bytes(
     problem: &Problem,
     policy: &dyn Policy,
@@ -347,8 +367,8 @@ pub fn episode_bytes(
     let ticks = training_ticks(problem, train);
     let segment = train.segment.min(ticks);
     let mut probe = Rollout::new(segment, segment, true, problem.agents).rematerialise(rematerialise);
-    let (places, zero) = (problem.swarm.start(problem.agents), vec![0.0; problem.stepper.grid().count()]);
-    (0..size).for_each(|_| probe.batch.push(&zero, &zero, &places));
-    probe.forward(problem, Control::Policy(policy, params), Wanted::PARAMS, &mut |_| {});
+    let (positions, zero) = (problem.swarm.start(problem.agents), vec![0.0; problem.stepper.grid().count()]);
+    (0..size).for_each(|_| probe.batch.push(&zero, &zero, &positions));
+    probe.forward(problem, Control::Policy(policy, params), GradientTargets::PARAMS, &mut |_| {});
     probe.bytes() * ticks.div_ceil(segment)
 }

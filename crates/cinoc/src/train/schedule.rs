@@ -2,7 +2,7 @@
 
 use crate::recipe::{Schedule, Train};
 
-/// The learning rate of update `step` (from 0).
+/// Returns the learning rate of update `step` (from 0).
 pub fn rate(train: &Train, step: usize) -> f64 {
     let Train { rate, rate_start, rate_end, warmup, half_life, updates, .. } = *train;
     let step = step as f64;

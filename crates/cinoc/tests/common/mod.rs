@@ -1,13 +1,13 @@
 //! Small problems for tests.
 #![allow(dead_code)]
 
+use cinoc::internal::random::{Rng, Split, Stream};
+use cinoc::internal::registry::Parts;
 use cinoc::problem::{Preset, Problem};
-use cinoc::random::{Rng, Stream, Use};
-use cinoc::registry::Parts;
 use cinoc::rollout::Rollout;
 use cinoc::settings::Overlay;
 use cinoc::{Config, Real, Registry};
-use cinoc_tape::check::{Function, Point, noise, pull_back};
+use cinoc_tape::check::{Point, VarFn, noise, pull_back};
 
 /// The paper's settings with changes.
 pub fn paper(problem: &str, changes: &[&str]) -> Config {
@@ -57,18 +57,18 @@ pub fn rollout(problem: &Problem, size: usize, segment: usize, keep: bool) -> Ro
     let mut rollout = Rollout::new(problem.ticks, segment, keep, agents);
     let xi = problem.swarm.start(agents);
     for i in 0..size {
-        let instance = problem.task.sample(&mut Rng::new(5, Stream::Train, i as u64), Use::Training);
+        let instance = problem.task.sample(&mut Rng::new(5, Stream::Train, i as u64), Split::Training);
         rollout.batch.push(&instance.start, &instance.target, &xi);
     }
     rollout
 }
 
 /// Value and cotangents of two ways to compute the same.
-pub fn agree(point: Point, fused: &Function, plain: &Function) {
+pub fn agree(point: Point, fused: &VarFn, plain: &VarFn) {
     let count = pull_back(&point, plain, None).0.len();
     let y_bar = noise(count, 77);
     let ((a, a_bars), (b, b_bars)) = (pull_back(&point, fused, Some(&y_bar)), pull_back(&point, plain, Some(&y_bar)));
-    let limit = if cfg!(feature = "f64") { 1e-12 } else { 3e-5 };
+    let limit = if cfg!(double) { 1e-12 } else { 3e-5 };
     let close = |a: &[Real], b: &[Real]| {
         let size = b.iter().fold(1.0, |m: Real, b| m.max(b.abs()));
         assert!(a.iter().zip(b).all(|(a, b)| ((a - b).abs() as f64) < limit * size as f64), "{a:?}\n{b:?}");

@@ -3,19 +3,19 @@
 use super::{CLOSE, DECISIONS, names, shipped};
 use cinoc::env::Env;
 use cinoc::export::c;
-use cinoc::random::Stream;
-use cinoc::rollout::Beginning;
-use cinoc::threads::Threads;
+use cinoc::internal::random::Stream;
+use cinoc::internal::threads::Threads;
+use cinoc::rollout::InitialCondition;
 use cinoc::{Real, Registry};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// A folder for one test, removed at its end.
-struct Folder(PathBuf);
+/// A temporary folder of one test.
+pub struct Folder(PathBuf);
 
 impl Folder {
-    fn new(name: &str) -> Self {
+    pub fn new(name: &str) -> Self {
         let path = std::env::temp_dir().join(format!("cinoc-export-{}-{name}", std::process::id()));
         std::fs::create_dir_all(&path).expect("a folder");
         Self(path)
@@ -28,11 +28,12 @@ impl Drop for Folder {
     }
 }
 
-/// Compiles a file of this folder with a controller, as strictly as can be.
-fn compile(folder: &Folder, main: &str, policy: &str, flags: &[&str]) -> PathBuf {
+/// Compiles a file of this folder with a controller, all warnings being errors.
+pub fn compile(folder: &Folder, main: &str, policy: &str, flags: &[&str]) -> PathBuf {
     let program = folder.0.join(main.replace('.', "_"));
     std::fs::write(folder.0.join("policy.c"), policy).expect("a file");
-    let main = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/export").join(main);
+    let tests = if cfg!(double) { "../../cinoc/tests" } else { "tests" };
+    let main = Path::new(env!("CARGO_MANIFEST_DIR")).join(tests).join("export").join(main);
     let mut compiler = Command::new("cc");
     compiler.args(["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror", "-ffp-contract=off"]).args(flags);
     compiler.arg("-I").arg(&folder.0).arg("-o").arg(&program).arg(main).arg("-lm");
@@ -41,8 +42,8 @@ fn compile(folder: &Folder, main: &str, policy: &str, flags: &[&str]) -> PathBuf
     program
 }
 
-/// What a program writes that reads this.
-fn answer(program: &Path, given: &[f64]) -> Vec<f64> {
+/// Runs a program on this input and returns its output.
+pub fn answer(program: &Path, given: &[f64]) -> Vec<f64> {
     let mut child = Command::new(program).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("it starts");
     let (mut stdin, bytes) =
         (child.stdin.take().expect("a pipe"), given.iter().flat_map(|x| x.to_ne_bytes()).collect::<Vec<_>>());
@@ -66,8 +67,8 @@ fn the_c_file_of_every_model_agrees() {
             [&told, &row(&trial.memory, i)[..], &row(&trial.readings, i)].concat()
         });
         let given: Vec<f64> = given.map(|x| x as f64).collect();
-        // What the engine does in double precision, the file does to the last digits, and in single precision nearly so.
-        let single = if cfg!(feature = "f64") { 1e-6 } else { CLOSE };
+        // An engine in double precision agrees to the last digits, one in single precision nearly so.
+        let single = if cfg!(double) { 1e-6 } else { CLOSE };
         for (flag, close) in [("-O1", CLOSE), ("-DCINOC_FLOAT", single)] {
             let off = case.off(&answer(&compile(&folder, "driver.c", &text, &[flag]), &given), &trial);
             println!("{name}: {decisions} decisions, {flag}: off by at most {off:.1e} of the limit");
@@ -76,9 +77,9 @@ fn the_c_file_of_every_model_agrees() {
     }
 }
 
-/// What the helpers work out of a field and of places is what the engine shows.
+/// The helpers compute the same readings from a field and from positions as the engine.
 #[test]
-fn what_an_agent_works_out_is_what_it_is_shown() {
+fn helpers_compute_the_readings_of_the_engine() {
     for name in names() {
         let (case, folder) = (shipped(name), Folder::new(&format!("{name}-sampler")));
         let (problem, registry) = (&case.problem, Registry::builtin());
@@ -86,8 +87,8 @@ fn what_an_agent_works_out_is_what_it_is_shown() {
         let axes = format!("-DAXES={}", grid.dimensions());
         let flags = if grid.periodic { vec![axes.as_str()] } else { vec![axes.as_str(), "-DWALLS"] };
         let program = compile(&folder, "sampler.c", &c::source(&registry, &case.model, name).expect("a file"), &flags);
-        let mut env = Env::new(problem.clone(), 1, agents, Threads::one()).expect("an environment");
-        env.reset(&[true], &mut |i| Beginning::drawn(problem, agents, 2, Stream::Test, i));
+        let mut env = Env::new(problem.clone(), 1, agents, Threads::single()).expect("an environment");
+        env.reset(&[true], &mut |i| InitialCondition::drawn(problem, agents, 2, Stream::Test, i));
         env.run(&*case.policy, &case.model.params, 7, &mut |_| {});
         env.set_strength(0, 1, 0.0);
         let double = |x: &[Real]| x.iter().map(|&x| x as f64).collect::<Vec<_>>();
@@ -113,13 +114,13 @@ fn what_an_agent_works_out_is_what_it_is_shown() {
                 }
                 let size = shown.iter().fold(1e-3, |size: f64, x| size.max(x.abs() as f64));
                 for (a, b) in shown.iter().zip(&found[at..]) {
-                    // Slopes of single precision are differences of numbers that are nearly the same.
-                    let limit = if cfg!(feature = "f64") { 1e-9 } else { 1e-3 };
+                    // Slopes in single precision are differences of nearly equal numbers.
+                    let limit = if cfg!(double) { 1e-9 } else { 1e-3 };
                     assert!((*a as f64 - b).abs() <= limit * size, "{name}: agent {m}: {} is {a}, not {b}", one.name);
                 }
                 at += one.count;
             }
-            assert_eq!(at, each, "{name}: all that was worked out was compared");
+            assert_eq!(at, each, "{name}: all readings were compared");
         }
     }
 }

@@ -1,22 +1,25 @@
-//! Policies outside the house do what they do inside.
+//! Exported policies decide as the engine does.
 
 mod c;
+mod missing;
 mod refused;
 
 use cinoc::env::Env;
 use cinoc::export::{Program, Trial, trial};
+use cinoc::internal::library;
+use cinoc::internal::random::{Rng, Stream};
+use cinoc::internal::threads::Threads;
 use cinoc::policy::Policy;
-use cinoc::random::{Rng, Stream};
-use cinoc::rollout::Beginning;
+use cinoc::rollout::InitialCondition;
 use cinoc::run::Model;
-use cinoc::threads::Threads;
-use cinoc::{Problem, Real, Registry, library};
+use cinoc::{Problem, Real, Registry};
 use std::sync::Arc;
 
-/// How far apart two computations may be, as a part of the largest action. In single precision each of them is up to 1e-6 away from what is exact.
-const CLOSE: f64 = if cfg!(feature = "f64") { 1e-11 } else { 2e-6 };
+/// Largest difference of two computations, relative to the largest action. In single precision each of them is up to
+/// 1e-6 from exact.
+const CLOSE: f64 = if cfg!(double) { 1e-11 } else { 2e-6 };
 
-/// Decisions that are compared for each model.
+/// Number of decisions compared for each model.
 const DECISIONS: usize = 10_000;
 
 struct Case {
@@ -25,7 +28,7 @@ struct Case {
     policy: Box<dyn Policy>,
 }
 
-/// A model that comes with the program; free runs of chaotic problems are short, as what they begin with does not matter here.
+/// Loads a shipped model. Uncontrolled runs of chaotic problems are short: the initial state does not matter here.
 fn shipped(name: &str) -> Case {
     let registry = Registry::builtin();
     let mut model = library::find(&registry, name).expect("a model");
@@ -47,7 +50,7 @@ impl Case {
         Program::record(&self.problem, &*self.policy, &self.model.params, plainly).expect("a program")
     }
 
-    /// The largest difference between actions, as a part of the limits.
+    /// Returns the largest difference between actions, relative to the limits.
     fn off(&self, actions: &[f64], trial: &Trial) -> f64 {
         assert_eq!(actions.len(), trial.actions.len());
         let limits = self.problem.swarm.limits();
@@ -56,18 +59,23 @@ impl Case {
     }
 }
 
+/// Returns the state of an agent with this memory, before its first reading.
+fn state_with(program: &Program, memory: &[Real]) -> Vec<Real> {
+    [memory, &vec![0.0; program.readings()]].concat()
+}
+
 #[test]
 fn plain_operations_decide_the_same() {
     for name in names() {
         let case = shipped(name);
         let (trial, mut program) = (case.trial(2000), case.program(true));
         assert!(trial.first.len() == 2000 && trial.actions.iter().all(|x| x.is_finite()));
-        let (width, remembered, mut memory, mut all) = (program.readings(), program.memory(), Vec::new(), Vec::new());
+        let (width, mut state, mut all) = (program.readings(), Vec::new(), Vec::new());
         for (i, first) in trial.first.iter().enumerate() {
             if *first {
-                memory = trial.memory[i * remembered..(i + 1) * remembered].to_vec();
+                state = state_with(&program, &trial.memory[i * program.memory()..(i + 1) * program.memory()]);
             }
-            all.extend(program.run(&trial.readings[i * width..(i + 1) * width], &mut memory).iter().map(|&x| x as f64));
+            all.extend(program.run(&trial.readings[i * width..(i + 1) * width], &mut state).iter().map(|&x| x as f64));
         }
         let off = case.off(&all, &trial);
         assert!(off < CLOSE, "{name}: off by {off:.1e} of the limit");
@@ -75,14 +83,14 @@ fn plain_operations_decide_the_same() {
 }
 
 #[test]
-fn an_agent_by_itself_does_what_it_does_in_a_swarm() {
+fn an_agent_alone_does_what_it_does_in_a_swarm() {
     for name in names() {
         let case = shipped(name);
         let (problem, mut program, limits) = (&case.problem, case.program(false), case.problem.swarm.limits());
         let (agents, k, h) = (problem.agents, program.width(), program.memory());
-        let mut env = Env::new(problem.clone(), 1, agents, Threads::one()).expect("an environment");
-        env.reset(&[true], &mut |i| Beginning::drawn(problem, agents, 5, Stream::Test, i));
-        (0..agents).for_each(|agent| env.set_strength(0, agent, 0.7 + 0.1 * (agent % 7) as Real));
+        let mut env = Env::new(problem.clone(), 1, agents, Threads::single()).expect("an environment");
+        env.reset(&[true], &mut |i| InitialCondition::drawn(problem, agents, 5, Stream::Test, i));
+        (0..agents).for_each(|agent| env.set_strength(0, agent, 0.4 + 0.1 * (agent % 7) as Real));
         let mut off = 0.0f64;
         for tick in 0..30 {
             if tick == 20 {
@@ -92,7 +100,7 @@ fn an_agent_by_itself_does_what_it_does_in_a_swarm() {
             let memory = if memory.is_empty() { vec![0.0; agents * h] } else { memory };
             env.run(&*case.policy, &case.model.params, 1, &mut |_| {});
             for m in 0..agents {
-                let (width, mut own) = (program.readings(), memory[m * h..(m + 1) * h].to_vec());
+                let (width, mut own) = (program.readings(), state_with(&program, &memory[m * h..(m + 1) * h]));
                 let action = program.run(&readings[m * width..(m + 1) * width], &mut own);
                 for c in 0..k {
                     off = off.max(((action[c] - env.action(0)[m * k + c]) / limits[c]).abs() as f64);
@@ -106,7 +114,7 @@ fn an_agent_by_itself_does_what_it_does_in_a_swarm() {
     }
 }
 
-/// The paper's policies see images, or whole fields; they have convolutions and no memory.
+/// The paper's policies observe images or whole fields; they have convolutions and no memory.
 #[test]
 fn other_policies_are_written_with_plain_operations_too() {
     let registry = Registry::builtin();
@@ -116,11 +124,11 @@ fn other_policies_are_written_with_plain_operations_too() {
         let params = parts.policy.init(&mut Rng::new(1, Stream::Init, 0));
         let [mut fused, mut plain] =
             [false, true].map(|plainly| Program::record(&parts.problem, &*parts.policy, &params, plainly).expect("a program"));
-        plain.lines().expect("plain operations");
+        plain.instructions().expect("plain operations");
         let (mut rng, limits) = (Rng::new(1, Stream::Noise, 0), parts.problem.swarm.limits());
         for _ in 0..20 {
             let readings: Vec<Real> = rng.normals(fused.readings()).iter().map(|x| x.abs() as Real).collect();
-            let [a, b] = [&mut fused, &mut plain].map(|program| program.run(&readings, &mut []));
+            let [a, b] = [&mut fused, &mut plain].map(|program| program.run(&readings, &mut vec![0.0; readings.len()]));
             let off = a.iter().zip(&b).zip(&limits).map(|((a, b), limit)| ((a - b).abs() / limit) as f64).fold(0.0, f64::max);
             assert!(off < 2.0 * CLOSE, "{name}: off by {off:.1e} of the limit");
         }

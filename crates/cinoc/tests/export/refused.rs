@@ -1,16 +1,16 @@
-//! What cannot be exported is explained.
+//! Policies that cannot be exported are refused with a reason.
 
 use cinoc::export::{Program, c};
+use cinoc::internal::random::{Rng, Stream};
+use cinoc::internal::sense::Observation;
 use cinoc::policy::{Context, Decision, Policy};
 use cinoc::problem::Preset;
-use cinoc::random::{Rng, Stream};
-use cinoc::sense::Observation;
 use cinoc::settings::Overlay;
 use cinoc::{Real, Registry};
 use cinoc_tape::{Cotangents, Inputs, Leaves, Op, Params, Shape};
 use std::sync::Arc;
 
-/// An operation that nobody has written with plain ones.
+/// An operation without a plain form.
 struct Mystery;
 
 impl Op for Mystery {
@@ -57,5 +57,5 @@ fn a_policy_of_all_agents_stays() {
     let parts = registry.parts(&registry.config("heat1d", Preset::Paper, &changes).unwrap()).unwrap();
     let params = parts.policy.init(&mut Rng::new(0, Stream::Init, 0));
     let text = Program::record(&parts.problem, &*parts.policy, &params, true).err().expect("it is refused").to_string();
-    assert!(text.contains("export a policy of agents that decide by themselves"), "{text}");
+    assert!(text.contains("export a policy of which each agent runs its own copy"), "{text}");
 }

@@ -3,21 +3,21 @@
 use crate::dice::{Dice, keys};
 use crate::watch::{Watch, cases};
 use cinoc::env::Env;
+use cinoc::internal::random::{Rng, Stream};
+use cinoc::internal::registry::Parts;
+use cinoc::internal::threads::Threads;
 use cinoc::policy::Policy;
 use cinoc::problem::{Preset, Problem};
-use cinoc::random::{Rng, Stream};
-use cinoc::registry::Parts;
-use cinoc::rollout::Beginning;
+use cinoc::rollout::InitialCondition;
 use cinoc::settings::Overlay;
-use cinoc::threads::Threads;
 use cinoc::train::Trainer;
 use cinoc::{Config, Error, Real, Registry};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Seconds that a processor may work on building what was accepted: beyond, it is a hang.
+/// CPU seconds allowed for building accepted settings: beyond, it is a hang.
 pub const BUILD: f64 = 6.0;
 
-/// An error is one sentence.
+/// Checks that an error is one sentence.
 pub fn sentence(error: &Error) -> Result<(), String> {
     let text = error.to_string();
     match text.trim().is_empty() || text.contains('\n') || text.len() > 4000 {
@@ -26,7 +26,7 @@ pub fn sentence(error: &Error) -> Result<(), String> {
     }
 }
 
-/// A small start for each problem: what is not changed costs little.
+/// Returns small settings for each problem, so that unchanged ones cost little.
 fn small(problem: &str, preset: Preset) -> Vec<String> {
     let mut all =
         vec!["physics.ticks=3", "train.batch=2", "train.validate_instances=1", "train.updates=2", "train.checkpoint_every=1"];
@@ -54,11 +54,11 @@ fn small(problem: &str, preset: Preset) -> Vec<String> {
         ]),
         _ => {}
     }
-    // Our own recipes have no convolutions.
+    // The tuned recipes have no convolutions.
     all.into_iter().filter(|pair| preset == Preset::Paper || !pair.starts_with("policy.")).map(String::from).collect()
 }
 
-/// Multiplications of a tick of one instance, roughly and rather too many.
+/// Estimates the multiplications of a tick of one instance, rather too many.
 fn work(problem: &Problem, policy: &dyn Policy) -> f64 {
     let (nodes, agents) = (problem.stepper.grid().count() as f64, problem.agents as f64);
     let substeps = if problem.name == "turbulence2d" { problem.stepper.substeps().max(8) } else { problem.stepper.substeps() };
@@ -70,22 +70,23 @@ fn work(problem: &Problem, policy: &dyn Policy) -> f64 {
         + policy.flops(problem.agents.min(1000)) as f64
 }
 
-/// The same for drawing an instance.
+/// Estimates the multiplications of drawing an instance.
 fn drawing(config: &Config, problem: &Problem) -> f64 {
     let nodes = problem.stepper.grid().count() as f64;
     let Some(attractor) = problem.task.attractor() else { return nodes.powf(1.5) };
     let number = |key: &str| config.get(key).map_or(0.0, |x| x.as_float().unwrap_or_else(|| x.as_integer().unwrap_or(0) as f64));
-    let largest = cinoc::attractor::USES.iter().map(|purpose| attractor.size(*purpose)).max().unwrap_or(0) as f64;
+    let largest = cinoc::internal::attractor::USES.iter().map(|purpose| attractor.size(*purpose)).max().unwrap_or(0) as f64;
     let runs = (largest / number("data.per_run")).ceil();
     let steps = number("data.settle") + number("data.per_run").min(largest) * number("data.apart");
     let own = number("data.nodes").max(1.0);
     2000.0 * nodes * runs * steps / problem.tick_time() + nodes * own.sqrt() * own
 }
 
-/// Work that is tried out.
+/// Largest amount of work that is tried out.
 const AFFORDED: f64 = 2e7;
 
-/// How many settings were accepted, rolled out and trained with: a test that refuses everything would find nothing.
+/// Numbers of settings that were accepted, rolled out and trained with: a test that refuses everything would find
+/// nothing.
 #[derive(Default)]
 pub struct Counts(pub [AtomicUsize; 3]);
 
@@ -95,7 +96,7 @@ impl Counts {
     }
 }
 
-/// What happens to accepted settings.
+/// Tries out accepted settings.
 pub fn try_out(registry: &Registry, config: &Config, counts: &Counts) -> Result<(), String> {
     counts.add(0);
     let again = registry.read(&config.to_toml(), "x").map_err(|error| format!("not read again: {error}"))?;
@@ -118,7 +119,7 @@ pub fn try_out(registry: &Registry, config: &Config, counts: &Counts) -> Result<
     Ok(())
 }
 
-/// Whether a whole update of these settings takes a blink.
+/// Returns true if a whole update of these settings is fast.
 pub fn is_cheap(config: &Config, parts: &Parts) -> bool {
     let train = &parts.train;
     let instances = train.batch as f64 * cinoc::train::training_ticks(&parts.problem, train) as f64
@@ -126,28 +127,33 @@ pub fn is_cheap(config: &Config, parts: &Parts) -> bool {
     instances * work(&parts.problem, &*parts.policy) + drawing(config, &parts.problem) < 10.0 * AFFORDED
 }
 
-/// Two ticks from a field of noise with random parameters. What has not diverged is finite.
+/// Runs two ticks from a field of noise with random parameters. Unless diverged, the result is finite.
 fn step(parts: &Parts) -> Result<(), String> {
     let (problem, agents) = (&parts.problem, parts.problem.agents);
-    let mut env = match Env::new(problem.clone(), 1, agents, Threads::one()) {
+    let mut env = match Env::new(problem.clone(), 1, agents, Threads::single()) {
         Ok(env) => env,
         Err(error) => return sentence(&error),
     };
     let nodes = problem.stepper.grid().count();
     let mut rng = Rng::new(7, Stream::Test, 0);
     let mut field = || -> Vec<Real> { (0..nodes).map(|_| rng.normal() as Real).collect() };
-    let beginning = Beginning { start: field(), target: field(), places: problem.swarm.start(agents), ..Beginning::default() };
+    let beginning = InitialCondition {
+        start: field(),
+        target: field(),
+        positions: problem.swarm.start(agents),
+        ..InitialCondition::default()
+    };
     let params = parts.policy.init(&mut Rng::new(1, Stream::Init, 0));
     env.reset(&[true], &mut |_| beginning.clone());
     env.run(&*parts.policy, &params, 2, &mut |_| {});
     let finite = env.field(0).iter().all(|z| z.is_finite());
-    match finite || env.last().diverged[0] {
+    match finite || env.last_step().diverged[0] {
         true => Ok(()),
-        false => Err("infinite, and nobody says so".into()),
+        false => Err("not finite, and not reported as diverged".into()),
     }
 }
 
-/// The same with few ticks and instances.
+/// Shortens episodes and batches.
 fn shortened(parts: Parts) -> Parts {
     let mut parts = parts.with_ticks(2);
     let train = &mut parts.train;
@@ -155,14 +161,14 @@ fn shortened(parts: Parts) -> Parts {
     parts
 }
 
-/// One update and one validation.
+/// Runs one update and one validation.
 fn train(mut parts: Parts) -> Result<(), String> {
     parts.train.validate_every = 1;
-    let done = Trainer::new(parts, 3, Threads::one()).and_then(|mut trainer| trainer.step());
+    let done = Trainer::new(parts, 3, Threads::single()).and_then(|mut trainer| trainer.step());
     done.map_or_else(|error| sentence(&error), |_| Ok(()))
 }
 
-/// A few keys of a problem, mostly with allowed values.
+/// Draws a few keys of a problem, mostly with allowed values.
 fn changes(registry: &Registry, dice: &mut Dice, problem: &str, preset: Preset) -> Vec<String> {
     let start = registry.config(problem, preset, &Overlay::default()).expect("a preset");
     let keys = keys(&registry.settings(&start).expect("a table"), "");

@@ -1,4 +1,4 @@
-//! Random choices by number, and values of settings at, inside and outside of what is allowed.
+//! Random choices by number, and values of settings at, inside and outside of the allowed range.
 
 use cinoc::settings::{Rule, Setting};
 use std::ops::RangeInclusive;
@@ -19,7 +19,7 @@ impl Dice {
         z ^ (z >> 31)
     }
 
-    /// Below `bound`.
+    /// Returns a number below `bound`.
     pub fn below(&mut self, bound: usize) -> usize {
         (self.next() % bound as u64) as usize
     }
@@ -36,7 +36,7 @@ impl Dice {
         list[self.below(list.len())].clone()
     }
 
-    /// Somewhere in a range, evenly in the logarithm where that makes sense.
+    /// Returns a number in a range, uniform in the logarithm where that makes sense.
     fn within(&mut self, range: &RangeInclusive<f64>) -> f64 {
         let (low, high) = (*range.start(), *range.end());
         let x = match low {
@@ -52,7 +52,7 @@ impl Dice {
         (self.within(&as_numbers).round() as usize).clamp(*range.start(), *range.end()) as i64
     }
 
-    /// An allowed value of a setting: often at or next to a bound.
+    /// Returns an allowed value of a setting: often at or next to a bound.
     pub fn allowed(&mut self, rule: &Rule) -> Value {
         match rule {
             Rule::Whole(range) => Value::Integer(self.allowed_whole(range)),
@@ -66,7 +66,7 @@ impl Dice {
             }
             Rule::Wholes { count, each } => {
                 let count = count.start() + self.below(count.end() - count.start() + 1);
-                // Mostly small: a product of large ones is more than anybody has room for.
+                // Mostly small: a product of large ones exceeds any memory.
                 let small = *each.start()..=(*each.end()).min(64);
                 let each = if self.one_in(4) { each.clone() } else { small };
                 (0..count).map(|_| Value::Integer(self.whole_within(&each))).collect::<Vec<_>>().into()
@@ -79,7 +79,7 @@ impl Dice {
                     |dice: &mut Self| -> Value { (0..3).map(|_| Value::Float(dice.within(&each))).collect::<Vec<_>>().into() };
                 (0..count).map(|_| triple(self)).collect::<Vec<_>>().into()
             }
-            Rule::Section(_) => unreachable!("sections have keys of their own"),
+            Rule::Section(_) => unreachable!("sections are flattened into keys"),
         }
     }
 
@@ -105,7 +105,7 @@ impl Dice {
         }
     }
 
-    /// Any text after `key=`: just outside, far outside, of another type, or not TOML at all.
+    /// Returns any text after `key=`: just outside, far outside, of another type, or not TOML at all.
     pub fn outside(&mut self, rule: &Rule) -> String {
         if self.one_in(2) {
             return self.choose(&STRANGE).to_owned();
@@ -157,7 +157,7 @@ impl Dice {
     }
 }
 
-/// What is hardly ever right.
+/// Values that are hardly ever valid.
 const STRANGE: [&str; 24] = [
     "nan",
     "inf",
@@ -185,7 +185,7 @@ const STRANGE: [&str; 24] = [
     "é🦀",
 ];
 
-/// Every key of a table as a user writes it, with what it may be.
+/// Returns every key of a table as a user writes it, with its rule.
 pub fn keys(table: &[Setting], prefix: &str) -> Vec<(String, Rule)> {
     let each = table.iter().flat_map(|Setting { key, rule, .. }| match rule {
         Rule::Section(inner) => keys(inner, &format!("{prefix}{key}.")),

@@ -1,19 +1,19 @@
-//! Models and checkpoints that are damaged, forged, or not such at all.
+//! Models and checkpoints that are damaged, forged, or something else.
 
 use crate::configs::{self, BUILD, Counts, sentence};
 use crate::dice::Dice;
 use crate::watch::{Watch, cases};
+use cinoc::internal::threads::Threads;
 use cinoc::problem::Preset;
 use cinoc::run::{Model, Origin, Run, Saved};
 use cinoc::settings::Overlay;
-use cinoc::threads::Threads;
 use cinoc::{Config, Registry};
 use safetensors::SafeTensors;
 use safetensors::tensor::{Dtype, TensorView};
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
-/// What a sealed file holds: its facts, and name, type, shape and bytes of its tensors.
+/// Content of a sealed file: its metadata, and name, type, shape and bytes of its tensors.
 #[derive(Clone)]
 struct Content {
     facts: BTreeMap<String, String>,
@@ -29,7 +29,7 @@ impl Content {
         Self { facts: serde_json::from_str(facts).expect("facts"), tensors: each.collect() }
     }
 
-    /// A file with a right checksum; none where the tensors contradict themselves.
+    /// Returns a file with a valid checksum; none where the tensors contradict themselves.
     fn seal(&self) -> Option<Vec<u8>> {
         let mut facts = self.facts.clone();
         facts.entry("checksum".into()).and_modify(|sum| *sum = "00000000".into());
@@ -43,7 +43,7 @@ impl Content {
     }
 }
 
-/// The same bytes with the checksum they should have, if there is room for one.
+/// Returns the bytes with a valid checksum, if there is room for one.
 fn sealed(mut bytes: Vec<u8>) -> Vec<u8> {
     let before = br#"\"checksum\":\""#;
     if let Some(at) = bytes.windows(before.len()).position(|window| window == before).map(|at| at + before.len())
@@ -63,9 +63,13 @@ impl Finished {
     fn new(name: &str) -> Self {
         let folder = std::env::temp_dir().join(format!("cinoc-faults-{name}-{}", std::process::id()));
         let _ = std::fs::remove_dir_all(&folder);
-        let mut run =
-            Run::start(&Registry::builtin(), &folder, Origin { config: tiny(), preset: "paper".into(), seed: 1 }, Threads::one())
-                .expect("a run");
+        let mut run = Run::start(
+            &Registry::builtin(),
+            &folder,
+            Origin { config: tiny(), preset: "paper".into(), seed: 1 },
+            Threads::single(),
+        )
+        .expect("a run");
         (0..2).for_each(|_| drop(run.step().expect("an update")));
         Self(folder)
     }
@@ -99,7 +103,7 @@ fn tiny() -> Config {
     Registry::builtin().config("heat1d", Preset::Paper, &Overlay::from_pairs(small).expect("changes")).expect("settings")
 }
 
-/// Bytes changed without care for the checksum.
+/// Changes bytes without correcting the checksum.
 fn damaged(dice: &mut Dice, whole: &[u8]) -> Vec<u8> {
     let mut bytes = whole.to_vec();
     let at = dice.below(bytes.len());
@@ -116,7 +120,7 @@ fn damaged(dice: &mut Dice, whole: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// What a fact can be said to be.
+/// Wrong values of metadata.
 const LIES: [&str; 16] = [
     "",
     "0",
@@ -136,7 +140,7 @@ const LIES: [&str; 16] = [
     "../../etc/passwd",
 ];
 
-/// Content that is not what was written, under a right checksum.
+/// Changes the content under a valid checksum.
 fn forged(dice: &mut Dice, content: &Content) -> Vec<u8> {
     let mut forged = content.clone();
     for _ in 0..1 + dice.below(2) {
@@ -200,7 +204,7 @@ fn forged(dice: &mut Dice, content: &Content) -> Vec<u8> {
     forged.seal().unwrap_or_default()
 }
 
-/// The header changed as text, under a right checksum.
+/// Changes the header as text under a valid checksum.
 fn lying(dice: &mut Dice, whole: &[u8]) -> Vec<u8> {
     let length = u64::from_le_bytes(whole[..8].try_into().expect("eight bytes")) as usize;
     let header = String::from_utf8(whole[8..8 + length].to_vec()).expect("a header is text");
@@ -223,7 +227,7 @@ fn lying(dice: &mut Dice, whole: &[u8]) -> Vec<u8> {
     sealed([&(header.len() as u64).to_le_bytes()[..], header.as_bytes(), &whole[8 + length..]].concat())
 }
 
-/// A mutation of some kind.
+/// Returns a mutation of some kind.
 fn mutated(case: u64, whole: &[u8], content: &Content) -> Vec<u8> {
     let dice = &mut Dice::new(case);
     match case % 4 {
@@ -272,7 +276,7 @@ fn checkpoints() {
     let path = run.0.join("checkpoint.safetensors");
     let resumed = |bytes: &[u8]| -> Result<(), String> {
         std::fs::write(&path, bytes).map_err(|error| error.to_string())?;
-        let saved = match Saved::open(&registry, &run.0, Threads::one()) {
+        let saved = match Saved::open(&registry, &run.0, Threads::single()) {
             Ok(saved) => saved,
             Err(error) => return sentence(&error),
         };

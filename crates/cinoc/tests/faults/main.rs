@@ -1,7 +1,7 @@
-//! Fault injection: whatever settings, files and sizes are given, the answer is a result or one sentence; never a panic, a hang, or more memory
-//! than was said.
+//! Fault injection: for any settings, files and sizes the answer is a result or one sentence; never a panic, a hang, or
+//! more memory than allowed.
 //!
-//! Every case has a number, and everything random in it follows from that number: a failure names it, and it fails again.
+//! Every case has a number that determines everything random in it: a failure names it and can be reproduced.
 
 mod configs;
 mod dice;

@@ -1,4 +1,4 @@
-//! Settings that once panicked, hung or took all memory, and extreme ones that are allowed.
+//! Settings that used to panic, hang or exhaust memory, and extreme ones that are allowed.
 
 use crate::configs::{BUILD, Counts, sentence, try_out};
 use crate::watch::Watch;

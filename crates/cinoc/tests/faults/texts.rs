@@ -7,7 +7,7 @@ use cinoc::problem::Preset;
 use cinoc::settings::Overlay;
 use cinoc::{Error, Registry};
 
-/// Everything that is done with a text: as a file of changes, as a whole configuration, as a `--set`.
+/// Reads a text in every way: as a file of changes, as a whole configuration, as a `--set`.
 fn read(registry: &Registry, text: &str) -> Result<(), String> {
     let answer = |done: Result<cinoc::Config, Error>| match done {
         Ok(config) => try_out(registry, &config, &Counts::default()),
@@ -23,7 +23,7 @@ fn read(registry: &Registry, text: &str) -> Result<(), String> {
     answer(Overlay::from_pairs([text]).and_then(|changes| registry.config("heat1d", Preset::Paper, &changes)))
 }
 
-/// A text of pieces that mean something in TOML.
+/// Returns a text of fragments with a meaning in TOML.
 fn soup(dice: &mut Dice) -> String {
     const PIECES: [&str; 40] = [
         "problem",
@@ -70,7 +70,7 @@ fn soup(dice: &mut Dice) -> String {
     (0..dice.below(60)).map(|_| dice.choose(&PIECES)).collect()
 }
 
-/// A sound configuration with some of its text changed.
+/// Returns a valid configuration with some of its text changed.
 fn mutated(dice: &mut Dice, sound: &str) -> String {
     let mut lines: Vec<String> = sound.lines().map(str::to_owned).collect();
     for _ in 0..1 + dice.below(3) {

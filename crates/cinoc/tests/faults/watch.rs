@@ -1,4 +1,4 @@
-//! What a case may cost: no panic, so much time of the processor, and no array larger than the memory that may be used.
+//! Limits of a case: no panic, bounded CPU time, and no array larger than the allowed memory.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -6,22 +6,23 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, Once, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
-/// Megabytes that the program is told it may use, unless `CINOC_MEMORY_MB` says otherwise.
+/// Returns the memory limit in megabytes, unless `CINOC_MEMORY_MB` says otherwise.
 fn megabytes() -> usize {
     std::env::var("CINOC_MEMORY_MB").ok().and_then(|text| text.parse().ok()).unwrap_or(256)
 }
 
-/// Random cases of a kind: so many, or as many times more as `CINOC_FAULTS` says, for a night.
+/// Returns the number of random cases of a kind: `few`, times `CINOC_FAULTS` for nightly runs.
 pub fn cases(few: u64) -> u64 {
     few * std::env::var("CINOC_FAULTS").ok().and_then(|text| text.parse::<u64>().ok()).unwrap_or(1)
 }
 
-/// A case that is still at work after so many looks at it, a second apart, is a hang. Looks, not seconds: a machine may be paused.
+/// Number of observations, a second apart, after which a running case is a hang. Observations, not seconds: a machine
+/// may be paused.
 const HANG: usize = 60;
 
 struct Counting;
 
-/// The largest array that was ever asked for.
+/// Largest array that was ever requested.
 static LARGEST: AtomicUsize = AtomicUsize::new(0);
 static LIVE: AtomicUsize = AtomicUsize::new(0);
 static PEAK: AtomicUsize = AtomicUsize::new(0);
@@ -36,22 +37,26 @@ fn taken(bytes: usize) {
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         taken(layout.size());
+        // SAFETY: the caller keeps the contract of `GlobalAlloc`, which is passed on.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         taken(layout.size());
+        // SAFETY: the caller keeps the contract of `GlobalAlloc`, which is passed on.
         unsafe { System.alloc_zeroed(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         LIVE.fetch_sub(layout.size(), Ordering::Relaxed);
+        // SAFETY: the caller keeps the contract of `GlobalAlloc`, which is passed on.
         unsafe { System.dealloc(pointer, layout) }
     }
 
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         LIVE.fetch_sub(layout.size(), Ordering::Relaxed);
         taken(size);
+        // SAFETY: the caller keeps the contract of `GlobalAlloc`, which is passed on.
         unsafe { System.realloc(pointer, layout, size) }
     }
 }
@@ -59,12 +64,12 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Tells the program how much memory it may use, and to keep nothing for another time.
+/// Sets the memory limit and disables the cache.
 #[allow(unsafe_code)]
 pub fn prepare() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        // SAFETY: nobody reads the environment but the standard library, which locks it.
+        // SAFETY: only the standard library reads the environment, and locks it.
         unsafe {
             std::env::set_var("CINOC_MEMORY_MB", megabytes().to_string());
             std::env::set_var("CINOC_CACHE", "/dev/null/nowhere");
@@ -72,19 +77,19 @@ pub fn prepare() {
     });
 }
 
-/// Seconds that this thread has worked, where Linux tells.
+/// Returns the CPU seconds of this thread, on Linux.
 fn worked() -> Option<f64> {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     Some(text.split_whitespace().next()?.parse::<f64>().ok()? * 1e-9)
 }
 
-/// Runs cases, and collects what is wrong with them.
+/// Runs cases and collects failures.
 pub struct Watch {
     kind: &'static str,
     since: Instant,
     cases: usize,
     wrong: Vec<String>,
-    /// The case at hand, and how often it was looked at.
+    /// Current case, and number of observations of it.
     now: Arc<Mutex<Option<(String, usize)>>>,
     _end: mpsc::Sender<()>,
     dearest: (f64, String),
@@ -110,7 +115,7 @@ impl Watch {
         Self { kind, since: Instant::now(), cases: 0, wrong: Vec::new(), now, _end: end, dearest: (0.0, String::new()) }
     }
 
-    /// One case: `Err` says what is wrong. It may work for so many seconds.
+    /// Runs one case with a limit of CPU seconds; `Err` says what is wrong.
     pub fn case(&mut self, name: &str, seconds: f64, work: impl FnOnce() -> Result<(), String>) {
         *self.now.lock().unwrap() = Some((format!("{}: {name}", self.kind), 0));
         self.cases += 1;
@@ -139,10 +144,10 @@ impl Watch {
         *self.now.lock().unwrap() = None;
     }
 
-    /// Says how many cases there were.
+    /// Prints the number of cases.
     ///
     /// # Panics
-    /// If one was wrong.
+    /// If one failed.
     pub fn end(self, least: usize) {
         let Self { kind, since, cases, wrong, dearest, .. } = self;
         let peak = PEAK.load(Ordering::Relaxed) as f64 / 1e6;
@@ -153,7 +158,7 @@ impl Watch {
             dearest.1
         );
         assert!(cases >= least, "{cases} cases, not {least}");
-        // Estimates are rough, and tests run side by side.
+        // Estimates are rough, and tests run in parallel.
         assert!(peak < 2.0 * megabytes() as f64, "{peak:.0} MB at once where {} may be used", megabytes());
         assert!(wrong.is_empty(), "{} of {cases} cases are wrong:\n{}", wrong.len(), wrong.join("\n"));
     }

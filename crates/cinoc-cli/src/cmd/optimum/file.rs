@@ -1,24 +1,24 @@
-//! What was found, in memory and in a file of JSON lines: the settings, a line per instance, the summary.
+//! Results of searches, in memory and in a file of JSON lines: the request, a line per instance, the summary.
 
 use crate::cmd::lines::Lines;
 use anyhow::Result;
-use cinoc::optimum::Record;
-use cinoc::ranks::Ranks;
-use cinoc::rollout::Beginning;
+use cinoc::internal::ranks::Ranks;
+use cinoc::rollout::InitialCondition;
+use cinoc_lab::optimum::Record;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use std::collections::HashSet;
 use std::path::Path;
 
-/// Found so far.
+/// Results so far.
 pub struct Results<T> {
     found: Vec<T>,
     file: Option<Lines>,
 }
 
 impl<T: Record + Clone + Serialize + DeserializeOwned> Results<T> {
-    /// Those of a file, if there is one; it is refused if it was made with other settings.
+    /// Opens a file, if there is one; one with another request is refused.
     pub fn open(path: Option<&Path>, header: Value) -> Result<Self> {
         let Some(path) = path else { return Ok(Self { found: Vec::new(), file: None }) };
         let read = |value: Value| match value.get("summary") {
@@ -31,7 +31,7 @@ impl<T: Record + Clone + Serialize + DeserializeOwned> Results<T> {
         Ok(Self { found, file: Some(lines) })
     }
 
-    /// Those of the first rank, on all of them: it alone reads and writes the file.
+    /// Shares the results of the first rank, which alone reads and writes the file.
     pub fn shared(mut self, ranks: &dyn Ranks) -> Result<Self> {
         let found = ranks.share(Some(serde_json::to_vec(&self.found)?))?;
         if !ranks.first() {
@@ -40,24 +40,24 @@ impl<T: Record + Clone + Serialize + DeserializeOwned> Results<T> {
         Ok(self)
     }
 
-    /// Whether an instance is among them.
+    /// Whether there is a result of an instance.
     pub fn has(&self, instance: usize) -> bool {
         self.found.iter().any(|found| found.instance() == instance)
     }
 
-    /// Those of the first `count` instances, in order.
+    /// The results of the first `count` instances, in order.
     pub fn of(&self, count: usize) -> Vec<T> {
         let mut found: Vec<T> = self.found.iter().filter(|found| found.instance() < count).cloned().collect();
         found.sort_by_key(T::instance);
         found
     }
 
-    /// Adds one; with where it began, if its actions are to be kept.
-    pub fn add(&mut self, found: T, begins: Option<&Beginning>) -> Result<()> {
+    /// Adds a result; with its initial condition and actions, if given.
+    pub fn add(&mut self, found: T, begins: Option<&InitialCondition>) -> Result<()> {
         let mut line = serde_json::to_value(&found)?;
         if let (Some(begins), Some(line)) = (begins, line.as_object_mut()) {
             let more =
-                json!({"start": begins.start, "target": begins.target, "places": begins.places, "actions": found.actions()});
+                json!({"start": begins.start, "target": begins.target, "places": begins.positions, "actions": found.actions()});
             line.extend(more.as_object().cloned().unwrap_or_default());
         }
         self.found.push(found);

@@ -1,19 +1,19 @@
-//! How near a policy comes to what is possible.
+//! The optimality gap of a policy.
 
 use super::file::Results;
 use super::report;
-use super::screen::Screen;
+use super::screen::SearchScreen;
 use crate::cmd::train::Stopped;
 use anyhow::Result;
 use cinoc::Problem;
 use cinoc::evaluate::Request;
-use cinoc::optimum::{Goal, Search, search};
+use cinoc::internal::threads::Threads;
 use cinoc::policy::Policy;
 use cinoc::tape::Params;
-use cinoc::threads::Threads;
+use cinoc_lab::optimum::{Goal, Search, search};
 use serde_json::Value;
 
-/// The optimality gap of a policy: what is known of the optima of the first `count` instances of a request, as `cinoc optimum --json` has it.
+/// The optimality gap on the first `count` instances of a request, as `cinoc optimum --json` reports it.
 pub fn gap(
     problem: &Problem,
     policy: &dyn Policy,
@@ -23,7 +23,7 @@ pub fn gap(
     threads: &Threads,
 ) -> Result<Value> {
     let which: Vec<usize> = (0..count.min(request.instances)).collect();
-    let screen = Screen::new(Results::open(None, Value::Null)?, which.len(), None)?;
+    let screen = SearchScreen::new(Results::open(None, Value::Null)?, which.len(), None)?;
     search(problem, Some((policy, params)), request, &which, &Search::new(Goal::Score), threads, &screen)?;
     let found = screen.end()?.of(which.len());
     if found.len() < which.len() {

@@ -1,9 +1,9 @@
-//! What was found, as a few numbers and as a table.
+//! Results of searches as summary and table.
 
 use crate::cmd::short;
 use crate::out::say;
 use anyhow::Result;
-use cinoc::optimum::{Found, Receded, Spread, State};
+use cinoc_lab::optimum::{OptimumRecord, RecedingRecord, Spread, State};
 use serde_json::{Value, json};
 
 fn spread<T>(all: &[T], value: impl Fn(&T) -> Option<f64>) -> Option<Spread> {
@@ -14,8 +14,8 @@ fn mean<T>(all: &[T], value: impl Fn(&T) -> Option<f64>) -> Option<f64> {
     spread(all, value).map(|spread| spread.mean)
 }
 
-/// The best actions of all instances as a few numbers.
-pub fn of_found(all: &[Found]) -> Value {
+/// Summary of the optima of all instances.
+pub fn of_found(all: &[OptimumRecord]) -> Value {
     let free = mean(all, |f| Some(f.uncontrolled)).unwrap_or(f64::NAN);
     json!({
         "optimum": spread(all, |f| Some(f.optimum)), "uncontrolled": spread(all, |f| Some(f.uncontrolled)),
@@ -30,7 +30,7 @@ pub fn of_found(all: &[Found]) -> Value {
 }
 
 /// A line for each instance, and their means.
-pub fn found(all: &[Found], summary: &Value, iterations: usize) -> Result<()> {
+pub fn found(all: &[OptimumRecord], summary: &Value, iterations: usize) -> Result<()> {
     let bounded = all.iter().any(|f| f.bound_unlimited_static.is_some());
     let bound = |text: &str| if bounded { format!(" {text:>13}") } else { String::new() };
     say!(
@@ -70,8 +70,8 @@ pub fn found(all: &[Found], summary: &Value, iterations: usize) -> Result<()> {
     }
 }
 
-/// All instances under a receding horizon as a few numbers.
-pub fn of_receded(all: &[Receded]) -> Value {
+/// Summary of all instances under a receding horizon.
+pub fn of_receded(all: &[RecedingRecord]) -> Value {
     let free = mean(all, |f| Some(f.uncontrolled)).unwrap_or(f64::NAN);
     json!({
         "score": spread(all, |f| Some(f.score)), "cost": spread(all, |f| Some(f.cost)),
@@ -84,7 +84,7 @@ pub fn of_receded(all: &[Receded]) -> Value {
 }
 
 /// A line for each instance, and their means.
-pub fn receded(all: &[Receded]) -> Result<()> {
+pub fn receded(all: &[RecedingRecord]) -> Result<()> {
     say!(
         "{:>8} {:>13} {:>10} {:>10} {:>9} {:>11} {:>15} {:>10}",
         "instance",

@@ -1,97 +1,70 @@
-//! How far a search is, and what it has found.
+//! Progress of searches.
 
 use super::file::Results;
-use crate::out::{note, terminal};
+use crate::progress::Meter;
 use crate::stop;
 use anyhow::Result;
 use cinoc::Problem;
 use cinoc::evaluate::Request;
-use cinoc::optimum::{Listen, Record};
-use indicatif::{ProgressBar, ProgressStyle};
+use cinoc_lab::optimum::{Listen, Record};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
 
-/// A progress bar on a terminal, a line now and then elsewhere; what is found goes to the results at once.
-pub struct Screen<T> {
-    bar: Option<ProgressBar>,
-    /// Whose givens are kept beside the results.
+/// Shows progress; results are written at once.
+pub struct SearchScreen<T> {
+    meter: Meter,
+    /// The instances whose initial conditions are kept beside the results.
     with: Option<(Arc<Problem>, Request)>,
     count: usize,
-    started: Instant,
-    shown: Mutex<Shown<T>>,
+    state: Mutex<State<T>>,
 }
 
-struct Shown<T> {
+struct State<T> {
     results: Results<T>,
     failed: Option<anyhow::Error>,
-    done: f64,
     found: usize,
-    last_line: Instant,
 }
 
-impl<T> Screen<T> {
-    /// For so many instances.
+impl<T> SearchScreen<T> {
+    /// For `count` instances.
     pub fn new(results: Results<T>, count: usize, with: Option<(Arc<Problem>, Request)>) -> Result<Self> {
         // From here on a signal drops the instances at hand.
         stop::listen()?;
-        let bar = terminal().then(|| {
-            let style = ProgressStyle::with_template("{bar:30} {percent} %  {msg}  {elapsed} gone, {eta} to go")
-                .expect("a valid template")
-                .progress_chars("━━╌");
-            ProgressBar::new(1000).with_style(style).with_message(format!("0 of {count} instances"))
-        });
-        let now = Instant::now();
-        let shown = Mutex::new(Shown { results, failed: None, done: 0.0, found: 0, last_line: now });
-        Ok(Self { bar, with, count, started: now, shown })
+        let meter = Meter::new(0.0, &format!("optimum of 0 of {count} instances"));
+        Ok(Self { meter, with, count, state: Mutex::new(State { results, failed: None, found: 0 }) })
     }
 
-    /// Takes the bar away; what was found, or why it could not be written.
+    /// Ends the progress and returns the results, or the error of writing them.
     pub fn end(self) -> Result<Results<T>> {
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
-        }
-        let shown = self.shown.into_inner().unwrap_or_else(|poison| poison.into_inner());
-        shown.failed.map_or(Ok(shown.results), Err)
+        self.meter.clear();
+        let state = self.state.into_inner().unwrap_or_else(|poison| poison.into_inner());
+        state.failed.map_or(Ok(state.results), Err)
     }
 
-    fn shown(&self) -> std::sync::MutexGuard<'_, Shown<T>> {
-        self.shown.lock().unwrap_or_else(|poison| poison.into_inner())
+    fn state(&self) -> std::sync::MutexGuard<'_, State<T>> {
+        self.state.lock().unwrap_or_else(|poison| poison.into_inner())
     }
 }
 
-impl<T: Record + Clone + Serialize + DeserializeOwned + Send> Listen<T> for Screen<T> {
+impl<T: Record + Clone + Serialize + DeserializeOwned + Send> Listen<T> for SearchScreen<T> {
     fn stop(&self) -> bool {
         stop::asked()
     }
 
     fn advance(&self, share: f64) {
-        let mut shown = self.shown();
-        shown.done += share;
-        match &self.bar {
-            Some(bar) => bar.set_position((1000.0 * shown.done) as u64),
-            None if shown.last_line.elapsed() > Duration::from_secs(10) => {
-                shown.last_line = Instant::now();
-                let gone = self.started.elapsed().as_secs_f64();
-                let eta = gone / shown.done * (1.0 - shown.done);
-                note!("{} of {} instances, {:.0} %, {eta:.0} s to go", shown.found, self.count, 100.0 * shown.done);
-            }
-            None => {}
-        }
+        self.meter.add(share);
     }
 
     fn found(&self, found: Vec<T>) {
-        let mut shown = self.shown();
-        shown.found += found.len();
-        if let Some(bar) = &self.bar {
-            bar.set_message(format!("{} of {} instances", shown.found, self.count));
-        }
+        let mut state = self.state();
+        state.found += found.len();
+        self.meter.tell(format!("optimum of {} of {} instances", state.found, self.count));
         for found in found {
             let begins = self.with.as_ref().map(|(problem, request)| request.beginning(problem, found.instance()));
-            if let Err(error) = shown.results.add(found, begins.as_ref()) {
-                shown.failed.get_or_insert(error);
-                // There is no use in finding what cannot be written.
+            if let Err(error) = state.results.add(found, begins.as_ref()) {
+                state.failed.get_or_insert(error);
+                // Results that cannot be written are not worth finding.
                 stop::ask();
             }
         }

@@ -1,12 +1,12 @@
-//! Traces as the drawing takes them.
+//! Traces as figures take them.
 
 use crate::draw::{Clock, Episode, Episode1d, Episode2d};
 use anyhow::{Result, bail};
-use cinoc::geometry::Disc;
-use cinoc::trace::Trace;
+use cinoc::internal::geometry::Disc;
+use cinoc::internal::trace::Trace;
 use cinoc::{Problem, Real};
 
-/// What is drawn of a trace and of the same instance left alone.
+/// The figure of a trace and of the same instance without control.
 pub fn episode(problem: &Problem, title: String, controlled: Trace, free: &Trace) -> Result<Episode> {
     Ok(match problem.stepper.grid().dimensions() {
         1 => Episode::Line(line(problem, title, controlled, free)),
@@ -15,7 +15,7 @@ pub fn episode(problem: &Problem, title: String, controlled: Trace, free: &Trace
     })
 }
 
-/// Numbers as the drawing takes them.
+/// Numbers in single precision.
 fn plain(x: &[Real]) -> Vec<f32> {
     x.iter().map(|&x| x as f32).collect()
 }
@@ -35,7 +35,9 @@ fn component(actions: &[Vec<Real>], k: usize, c: usize) -> Vec<Vec<f32>> {
 }
 
 fn clock(problem: &Problem, trace: &Trace) -> Clock {
-    Clock { tick: problem.tick_time() as f32, before: trace.before }
+    let scored = problem.task.scored_at(problem.ticks);
+    let marked = scored < problem.ticks && problem.task.square_in_score(scored, problem.ticks) == Some(1.0);
+    Clock { tick: problem.tick_time() as f32, before: trace.before, scored: marked.then_some(trace.before + scored) }
 }
 
 fn line(problem: &Problem, title: String, controlled: Trace, free: &Trace) -> Episode1d {

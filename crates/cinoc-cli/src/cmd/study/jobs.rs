@@ -1,33 +1,34 @@
-//! The policies of a study: given ones, and those that it trains itself.
+//! The policies of a study: given ones, and those it trains.
 
-use super::screen::Screen;
+use super::screen::StudyScreen;
 use super::table::Table;
 use crate::cmd::train::Stopped;
 use crate::cmd::{Settings, data, short};
 use crate::stop;
 use anyhow::{Result, bail};
 use cinoc::Registry;
-use cinoc::random::Use;
+use cinoc::internal::random::Split;
+use cinoc::internal::shown;
+use cinoc::internal::threads::Threads;
 use cinoc::run::{Model, Origin, Run, Saved};
-use cinoc::study::Case;
-use cinoc::threads::Threads;
+use cinoc_lab::study::Case;
 use std::path::PathBuf;
 
-/// Where policies come from.
+/// The origin of policies.
 pub struct Policies<'a> {
     pub registry: &'a Registry,
     /// Settings that trainings start from.
     pub settings: Settings,
-    /// Those that were given; behind them, the one that was trained last.
+    /// The given ones; after them, the one that was trained last.
     pub models: Vec<Model>,
-    /// Seeds of those that are trained.
+    /// Seeds of trainings.
     pub seeds: &'a [u64],
-    /// Folder of their runs.
+    /// Folder of the runs of trainings.
     pub runs: PathBuf,
 }
 
 impl Policies<'_> {
-    /// Which cases are still to be computed for which policies; those of one training follow one another.
+    /// The pairs of case and policy that are missing; those of one training follow one another.
     pub fn jobs(&self, cases: &[Case], table: &Table) -> Vec<(usize, usize)> {
         let mut jobs = Vec::new();
         let mut first = 0;
@@ -41,8 +42,8 @@ impl Policies<'_> {
         jobs
     }
 
-    /// The policy of a case: a given one, or one that is trained now unless its run is there already.
-    pub fn get(&mut self, case: &Case, policy: usize, threads: &Threads, screen: &mut Screen) -> Result<&Model> {
+    /// The policy of a case: a given one, or one that is trained now unless its run exists.
+    pub fn get(&mut self, case: &Case, policy: usize, threads: &Threads, screen: &mut StudyScreen) -> Result<&Model> {
         let Some(changes) = &case.trained else { return Ok(&self.models[policy]) };
         let seed = self.seeds[policy];
         let mut settings = self.settings.clone();
@@ -52,18 +53,20 @@ impl Policies<'_> {
         if !known {
             let word = |c: char| if c.is_alphanumeric() || "._=-".contains(c) { c } else { '_' };
             let changed: String = changes.join(",").chars().map(word).collect();
-            let folder = self.runs.join(format!("{}-{changed}-{seed}", settings.problem));
+            let folder = self.runs.join(format!("{}-{changed}-{seed}", settings.problem.display()));
             let ranks = threads.ranks();
             let run = match ranks.any(ranks.first() && folder.join("checkpoint.safetensors").exists())? {
                 true => {
-                    let saved = Saved::open(self.registry, &folder, threads.again()?)?;
-                    // It may be left from a table that was taken away.
+                    let saved = Saved::open(self.registry, &folder, threads.try_clone()?)?;
+                    // It may be left from a table that was removed.
                     if saved.origin.config != config {
-                        bail!("{} was trained with other settings; remove it, or give another folder with -o", folder.display());
+                        bail!("{} was trained with other settings; remove it, or give another folder with -o", shown(&folder));
                     }
                     saved.resume(self.registry, config)?
                 }
-                false => Run::start(self.registry, &folder, Origin { config, preset: "tuned".into(), seed }, threads.again()?)?,
+                false => {
+                    Run::start(self.registry, &folder, Origin { config, preset: "tuned".into(), seed }, threads.try_clone()?)?
+                }
             };
             let model = train(run, &changed, screen)?;
             self.models.push(model);
@@ -73,8 +76,8 @@ impl Policies<'_> {
 }
 
 /// Trains to the end.
-fn train(mut run: Run, what: &str, screen: &mut Screen) -> Result<Model> {
-    data::prepare(&run.trainer.problem, &[Use::Training, Use::Validation], run.trainer.seed, run.trainer.ranks())?;
+fn train(mut run: Run, what: &str, screen: &mut StudyScreen) -> Result<Model> {
+    data::prepare(&run.trainer.problem, &[Split::Training, Split::Validation], run.trainer.seed, run.trainer.ranks())?;
     while !run.trainer.finished() {
         if run.trainer.ranks().any(stop::asked())? {
             run.close()?;
@@ -82,7 +85,8 @@ fn train(mut run: Run, what: &str, screen: &mut Screen) -> Result<Model> {
         }
         let progress = run.step()?;
         let (update, all, seed) = (progress.update, run.trainer.train.updates, run.trainer.seed);
-        screen.tell(&format!("training with {what}, seed {seed}: {update}/{all} updates, cost {}", short(progress.cost)));
+        let text = format!("training with {what}, seed {seed}: {update}/{all} updates, cost {}", short(progress.cost));
+        screen.train(update as f64 / all as f64, &text);
     }
     Ok(run.model())
 }

@@ -1,27 +1,29 @@
-//! What a study found: points over policies, as a picture and as a table.
+//! Results of a study: points over policies, as a figure and as a table.
 
 use super::table::Table;
 use crate::cmd::short;
 use crate::draw::{Band, BandLine, BandPoint, draw_bands};
 use crate::out::say;
 use anyhow::Result;
-use cinoc::study::{Case, Row, Scale, Study};
-use cinoc::{Registry, number};
+use cinoc::Registry;
+use cinoc::internal::number;
+use cinoc::internal::shown;
+use cinoc_lab::study::{Case, Row, Scale, Study};
 use serde::Serialize;
 use std::path::Path;
 
-/// One point of a picture: the mean over policies, and their range.
+/// One point of a figure: the mean over policies, and their range.
 #[derive(Serialize)]
-pub struct Point {
-    /// Which line.
+pub struct StudyPoint {
+    /// The line it belongs to.
     pub line: String,
-    /// Where on the horizontal axis.
+    /// Place on the horizontal axis.
     pub x: f64,
     /// Agents per instance.
     pub agents: usize,
     /// Instances that each policy was scored on.
     pub instances: usize,
-    /// How many policies.
+    /// Number of policies.
     pub policies: usize,
     /// Mean over policies.
     #[serde(serialize_with = "number::serialize")]
@@ -43,10 +45,10 @@ pub struct Point {
 }
 
 /// The points of all lines, those of a line in order.
-pub fn points(cases: &[Case], table: &Table) -> Vec<Point> {
+pub fn points(cases: &[Case], table: &Table) -> Vec<StudyPoint> {
     let mut points = Vec::new();
     let mut lines: Vec<&str> = Vec::new();
-    // In the order of the cases; a case may have lines of its own besides.
+    // In the order of the cases; a case may add lines.
     let named = cases.iter().map(|case| &case.line).chain(table.rows.iter().map(|row| &row.line));
     named.for_each(|line| {
         if !lines.contains(&line.as_str()) {
@@ -61,7 +63,7 @@ pub fn points(cases: &[Case], table: &Table) -> Vec<Point> {
     points
 }
 
-fn point(rows: &[&Row]) -> Point {
+fn point(rows: &[&Row]) -> StudyPoint {
     let spread = |value: &dyn Fn(&Row) -> f64| {
         let values = || rows.iter().map(|row| value(row));
         let mean = values().sum::<f64>() / rows.len() as f64;
@@ -72,13 +74,13 @@ fn point(rows: &[&Row]) -> Point {
     let (first, policies) = (rows[0], rows.len());
     let (effort, diverged) = (total[1] / first.agents as f64, rows.iter().map(|row| row.diverged).sum());
     let Row { x, agents, instances, .. } = *first;
-    Point { line: first.line.clone(), x, agents, instances, policies, value, lowest, highest, total, effort, diverged }
+    StudyPoint { line: first.line.clone(), x, agents, instances, policies, value, lowest, highest, total, effort, diverged }
 }
 
 /// Draws the points.
-pub fn draw(registry: &Registry, study: &Study, problem: &str, points: &[Point], path: &Path) -> Result<()> {
-    let lines = |ends: &dyn Fn(&Point) -> [f64; 3]| {
-        let place = |point: &Point| {
+pub fn draw(registry: &Registry, study: &Study, problem: &str, points: &[StudyPoint], path: &Path) -> Result<()> {
+    let lines = |ends: &dyn Fn(&StudyPoint) -> [f64; 3]| {
+        let place = |point: &StudyPoint| {
             let [low, middle, high] = ends(point).map(|x| x as f32);
             BandPoint { x: point.x as f32, low, middle, high }
         };
@@ -98,8 +100,8 @@ pub fn draw(registry: &Registry, study: &Study, problem: &str, points: &[Point],
     draw_bands(&format!("{problem}, {}{band}", study.name), &bands, path)
 }
 
-/// The published curve, where the study is about numbers of agents relative to the trained one: its percentages, from our value at one.
-fn published(registry: &Registry, study: &Study, problem: &str, points: &[Point]) -> Result<Option<BandLine>> {
+/// The published curve of a study of cardinality: its percentages, relative to the value at the trained number.
+fn published(registry: &Registry, study: &Study, problem: &str, points: &[StudyPoint]) -> Result<Option<BandLine>> {
     let curve = registry.sweeps(problem)?.published.filter(|_| study.name == "cardinality");
     let ours = points.iter().find(|point| point.x == 1.0).map(|point| point.value);
     let (Some(curve), Some(ours)) = (curve, ours) else { return Ok(None) };
@@ -107,12 +109,12 @@ fn published(registry: &Registry, study: &Study, problem: &str, points: &[Point]
         let y = (ours * percent / 100.0) as f32;
         BandPoint { x: *agents as f32 / curve.trained as f32, low: y, middle: y, high: y }
     };
-    let name = format!("published, {} = 100 %", curve.trained);
+    let name = format!("the paper, {} = 100 %", curve.trained);
     Ok(Some(BandLine { name, dashed: true, points: curve.percent.iter().map(place).collect() }))
 }
 
 /// A line for each point.
-pub fn say(study: &Study, problem: &str, points: &[Point], files: &[&Path]) -> Result<()> {
+pub fn say(study: &Study, problem: &str, points: &[StudyPoint], files: &[&Path]) -> Result<()> {
     let wide = points.iter().map(|point| point.line.chars().count()).max().unwrap_or(0).max(4);
     say!("{problem}, {}: {}\n", study.name, study.about)?;
     say!(
@@ -138,5 +140,5 @@ pub fn say(study: &Study, problem: &str, points: &[Point], files: &[&Path]) -> R
         )?;
     }
     say!("\nx: {}. Mean, lowest and highest over policies of: {}.", study.x.name, study.y.name)?;
-    say!("Written: {}", files.iter().map(|file| file.display().to_string()).collect::<Vec<_>>().join(", "))
+    say!("Wrote {}", files.iter().map(shown).collect::<Vec<_>>().join(", "))
 }

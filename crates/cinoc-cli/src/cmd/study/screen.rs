@@ -1,57 +1,39 @@
-//! How far a study is.
+//! Progress of a study.
 
-use crate::out::{note, terminal};
-use indicatif::{ProgressBar, ProgressStyle};
-use std::time::{Duration, Instant};
+use crate::progress::Meter;
 
-/// A progress bar on a terminal, a line now and then elsewhere.
-pub struct Screen {
-    bar: Option<ProgressBar>,
+/// Jobs done of all jobs.
+pub struct StudyScreen {
+    meter: Meter,
     jobs: usize,
     done: usize,
-    started: Instant,
-    last_line: Instant,
 }
 
-impl Screen {
-    /// For so many jobs.
+impl StudyScreen {
+    /// For a number of jobs.
     pub fn new(jobs: usize) -> Self {
-        let bar = terminal().then(|| {
-            let style = ProgressStyle::with_template("{bar:30} {pos}/{len}  {msg}  {elapsed} gone, {eta} to go")
-                .expect("a valid template")
-                .progress_chars("━━╌");
-            ProgressBar::new(jobs as u64).with_style(style)
-        });
-        let now = Instant::now();
-        Self { bar, jobs, done: 0, started: now, last_line: now }
+        Self { meter: Meter::new(0.0, "study"), jobs, done: 0 }
     }
 
     /// Says what is being done.
     pub fn tell(&mut self, text: &str) {
-        match &self.bar {
-            Some(bar) => bar.set_message(text.to_owned()),
-            None if self.last_line.elapsed() > Duration::from_secs(10) => {
-                self.last_line = Instant::now();
-                let each = self.started.elapsed().as_secs_f64() / self.done.max(1) as f64;
-                let eta = each * (self.jobs - self.done) as f64;
-                note!("{}/{}  {text}  {eta:.0} s to go", self.done, self.jobs);
-            }
-            None => {}
-        }
+        self.meter.tell(format!("{}/{}  {text}", self.done, self.jobs));
     }
 
-    /// One job more is done.
+    /// Says how much of the training that a job needs is done.
+    pub fn train(&mut self, share: f64, text: &str) {
+        self.meter.set((self.done as f64 + 0.9 * share) / self.jobs.max(1) as f64);
+        self.tell(text);
+    }
+
+    /// Counts a job as done.
     pub fn step(&mut self) {
         self.done += 1;
-        if let Some(bar) = &self.bar {
-            bar.set_position(self.done as u64);
-        }
+        self.meter.set(self.done as f64 / self.jobs as f64);
     }
 
-    /// Takes the bar away.
+    /// Ends the progress.
     pub fn end(&self) {
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
-        }
+        self.meter.clear();
     }
 }

@@ -2,12 +2,12 @@
 
 use crate::cmd::lines::Lines;
 use anyhow::Result;
-use cinoc::ranks::Ranks;
-use cinoc::study::Row;
+use cinoc::internal::ranks::Ranks;
+use cinoc_lab::study::Row;
 use serde_json::Value;
 use std::path::Path;
 
-/// What was found so far.
+/// Rows so far.
 pub struct Table {
     /// Rows in the order they were found.
     pub rows: Vec<Row>,
@@ -16,7 +16,7 @@ pub struct Table {
 }
 
 impl Table {
-    /// That of a file, which the first rank alone reads and writes.
+    /// Opens a file, which the first rank alone reads and writes.
     pub fn open(path: &Path, header: &Value, ranks: &dyn Ranks) -> Result<Self> {
         let mut table = Self { rows: Vec::new(), file: None };
         if ranks.first() {
@@ -37,7 +37,7 @@ impl Table {
         self.rows.iter().any(|row| (row.case, row.policy) == (case, policy))
     }
 
-    /// Adds what a case gave for a policy that was trained with this seed.
+    /// Adds the rows of a case for a policy trained with this seed.
     pub fn add(&mut self, case: usize, policy: usize, trained: u64, mut rows: Vec<Row>) -> Result<()> {
         rows.iter_mut().for_each(|row| (row.case, row.policy, row.trained) = (case, policy, trained));
         if let Some(file) = &mut self.file {

@@ -1,4 +1,4 @@
-//! Vectors of complex numbers and their shortest transforms.
+//! Vectors of complex numbers and transforms of short length.
 
 use super::super::lane;
 use crate::Real;
@@ -92,7 +92,7 @@ pub(super) fn dft6<S: Simd>(simd: S, [a, b, c, d, e, f]: [Complex<S>; 6]) -> [Co
 pub(super) fn dft8<S: Simd>(simd: S, [a, b, c, d, e, f, g, h]: [Complex<S>; 8]) -> [Complex<S>; 8] {
     let [e0, e1, e2, e3] = dft4(simd, [a, c, e, g]);
     let [o0, o1, o2, o3] = dft4(simd, [b, d, f, h]);
-    // (1 − i)/√2 and (−1 − i)/√2 times the odd ones.
+    // (1 − i)/√2 and (−1 − i)/√2 times the odd terms.
     let o1 = scale(simd, FRAC_1_SQRT_2, sub_i(simd, o1, o1));
     let o3 = scale(simd, -FRAC_1_SQRT_2, add_i(simd, o3, o3));
     [

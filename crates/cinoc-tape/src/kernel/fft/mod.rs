@@ -1,8 +1,9 @@
-//! Fourier transforms of many columns side by side.
+//! Fourier transforms of many columns at once.
 //!
-//! A *panel* is a matrix of complex numbers with [`WIDTH`] columns: each row is `WIDTH` real parts followed by `WIDTH` imaginary parts.
-//! The transform runs down the columns, so that every instruction works on whole vectors and nothing is shuffled: several times
-//! faster than transforming one short column after another. Stockham's algorithm: no bit reversal, natural order in and out.
+//! A *panel* is a matrix of complex numbers with [`WIDTH`] columns: each row is `WIDTH` real parts followed by `WIDTH`
+//! imaginary parts. The transform runs down the columns, so that every instruction uses whole vectors without shuffles:
+//! several times faster than transforming short columns one by one. Stockham's algorithm: no bit reversal, natural
+//! order in and out.
 
 mod butterfly;
 mod pass;
@@ -18,7 +19,7 @@ impl Fft {
     /// Transforms a panel. The content of `work` is arbitrary.
     ///
     /// # Panics
-    /// When a slice is too short.
+    /// If a slice is too short.
     pub fn run(&self, direction: Direction, x: &[Real], y: &mut [Real], work: &mut [Real]) {
         let (rows_in, rows_out) = self.rows();
         assert!(x.len() >= rows_in * ROW && y.len() >= rows_out * ROW, "fft of {}: {} to {}", self.length, x.len(), y.len());
@@ -34,7 +35,7 @@ mod tests {
     use pulp::Simd;
     use std::f64::consts::TAU;
 
-    /// The definition, column by column.
+    /// Evaluates the definition, column by column.
     fn slow(direction: Direction, n: usize, x: &[Real]) -> Vec<Real> {
         let sign = if direction == Direction::Forward { 1.0 } else { -1.0 };
         let mut y = vec![0.0; n * ROW];
@@ -54,7 +55,7 @@ mod tests {
     }
 
     fn assert_close(what: &str, a: &[Real], b: &[Real]) {
-        let limit = if cfg!(feature = "f64") { 1e-12 } else { 2e-5 };
+        let limit = if cfg!(double) { 1e-12 } else { 2e-5 };
         assert_eq!(a.len(), b.len(), "{what}");
         for (i, (a, b)) in a.iter().zip(b).enumerate() {
             assert!((a - b).abs() < limit, "{what}, number {i}: {a} not {b}");
@@ -63,7 +64,8 @@ mod tests {
 
     #[test]
     fn agrees_with_the_definition_at_every_length() {
-        for n in (1..=36).chain([48, 49, 50, 64, 77, 96, 100, 128]) {
+        let all = (1..=36).chain([48, 49, 50, 64, 77, 96, 100, 128]);
+        for n in all.filter(|n| !cfg!(miri) || [1, 2, 3, 4, 5, 6, 8, 12].contains(n)) {
             let fft = Fft::new(n);
             let x = noise(n * ROW, n as u64);
             let (mut y, mut work) = (vec![0.0; n * ROW], vec![Real::NAN; fft.work()]);
@@ -75,6 +77,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore)]
     fn every_instruction_set_gives_the_same() {
         let fft = Fft::new(96);
         let x = noise(96 * ROW, 1);
@@ -91,7 +94,7 @@ mod tests {
 
     #[test]
     fn padding_is_a_longer_transform_with_zeros() {
-        for n in [2, 6, 10, 32, 64] {
+        for n in [2, 6, 10, 32, 64].into_iter().take(if cfg!(miri) { 2 } else { 5 }) {
             let (half, long) = (n / 2, 3 * n / 2);
             let x = noise(n * ROW, 3);
             let mut wide = vec![0.0; long * ROW];

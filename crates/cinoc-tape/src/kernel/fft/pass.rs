@@ -1,4 +1,4 @@
-//! The passes of a transform, one for each factor of its length.
+//! Passes of a transform, one per factor of its length.
 
 use super::super::lane;
 use super::butterfly::{Complex, SIN_60, add, add_i, add_times, dft2, dft3, dft4, dft6, dft8, scale, sub_i, turn};
@@ -26,10 +26,12 @@ impl WithSimd for Run<'_> {
         if passes.is_empty() {
             self.y[..ROW].copy_from_slice(&self.x[..ROW]);
         }
-        // SAFETY: `Fft::run` checked the lengths: x and y hold all rows that are read and written, work holds two full panels.
+        // SAFETY: `Fft::run` checked the lengths: x and y hold all rows that are read and written, work holds two full
+        // panels.
         unsafe {
             let (y, work) = (self.y.as_mut_ptr(), self.work.as_mut_ptr());
-            // Passes alternate between two places and end in y, which a cut panel is too short for before the end.
+            // Passes alternate between two buffers and end in y, which is too short for intermediate results of a cut
+            // panel.
             let places = if hole == Hole::Output { [work.add(length * ROW), work] } else { [y, work] };
             let mut from = self.x.as_ptr();
             for (i, pass) in passes.iter().enumerate() {
@@ -62,9 +64,16 @@ struct Step<'a, S> {
     im: usize,
 }
 
+/// Methods read rows of `from` and write rows of `to`.
+///
+/// # Safety
+/// For all of them: `from` has all rows that the pass reads and `to` all that it writes, each of [`ROW`] numbers; they
+/// do not overlap.
 impl<S: Simd> Step<'_, S> {
     #[inline(always)]
     unsafe fn load(&self, at: usize) -> Complex<S> {
+        // SAFETY: `at` is a column of a row of `from`, a whole number of vectors below `WIDTH`: both parts lie inside
+        // the row.
         unsafe {
             let from = self.from.add(at);
             Complex { re: lane::load(self.simd, from.add(self.re)), im: lane::load(self.simd, from.add(self.im)) }
@@ -73,6 +82,7 @@ impl<S: Simd> Step<'_, S> {
 
     #[inline(always)]
     unsafe fn store(&self, at: usize, x: Complex<S>) {
+        // SAFETY: as for `load`, in `to`.
         unsafe {
             let to = self.to.add(at);
             lane::store(self.simd, to.add(self.re), x.re);
@@ -83,6 +93,8 @@ impl<S: Simd> Step<'_, S> {
     /// Twiddle factor `j` (from 1) of group `p`.
     #[inline(always)]
     unsafe fn twiddle(&self, p: usize, j: usize) -> Complex<S> {
+        // SAFETY: a pass has `radix − 1` complex factors for each of its `rest ≥ 1` groups; `p < rest` and
+        // `1 ≤ j < radix`.
         unsafe {
             let at = self.pass.twiddles.as_ptr().add(2 * (p * (self.pass.radix - 1) + j - 1));
             Complex { re: lane::splat(self.simd, *at), im: lane::splat(self.simd, *at.add(1)) }
@@ -93,6 +105,7 @@ impl<S: Simd> Step<'_, S> {
     unsafe fn all<const R: usize>(self, dft: impl Fn(S, [Complex<S>; R]) -> [Complex<S>; R]) {
         let Pass { rest, stride, .. } = *self.pass;
         let (apart, near) = (stride * rest * ROW, stride * ROW);
+        // SAFETY: `R` is the radix: rows read and written are below `R·rest·stride`, the length of the transform.
         unsafe {
             for p in 0..rest {
                 let mut w = [self.twiddle(0, 1); R];
@@ -122,10 +135,11 @@ impl<S: Simd> Step<'_, S> {
         }
     }
 
-    /// The first pass of radix 3 where the middle third of the input is zero and left out.
+    /// First pass of radix 3 for an input whose middle third is zero and not stored.
     #[inline(always)]
     unsafe fn padded(self) {
         let (simd, rest) = (self.simd, self.pass.rest);
+        // SAFETY: a padded input has `2·rest` rows; the rows written are below `3·rest`.
         unsafe {
             for p in 0..rest {
                 for column in (0..WIDTH).step_by(lane::count::<S>()) {
@@ -143,10 +157,12 @@ impl<S: Simd> Step<'_, S> {
         }
     }
 
-    /// The last pass of radix 3 where the middle third of the output is not wanted.
+    /// Last pass of radix 3 for an output whose middle third is not stored.
     #[inline(always)]
     unsafe fn cut(self) {
         let (simd, stride) = (self.simd, self.pass.stride);
+        // SAFETY: the last pass has `rest = 1`: rows read are below `3·stride`, those written below `2·stride`, the
+        // rows of a cut output.
         unsafe {
             for q in 0..stride {
                 for column in (0..WIDTH).step_by(lane::count::<S>()) {
@@ -160,11 +176,12 @@ impl<S: Simd> Step<'_, S> {
         }
     }
 
-    /// Any radix, by the definition.
+    /// Pass of any radix, by the definition.
     #[inline(always)]
     unsafe fn naive(self) {
         let Pass { radix, rest, stride, ref roots, .. } = *self.pass;
         let simd = self.simd;
+        // SAFETY: rows read and written are below `radix·rest·stride`, the length of the transform.
         unsafe {
             for p in 0..rest {
                 for q in 0..stride {

@@ -1,4 +1,4 @@
-//! What a transform of some length consists of.
+//! Plan of a transform: its passes and twiddle factors.
 
 use crate::Real;
 use std::f64::consts::TAU;
@@ -6,10 +6,10 @@ use std::f64::consts::TAU;
 /// Columns of a panel.
 pub const WIDTH: usize = 16;
 
-/// Numbers in a row of a panel.
+/// Length of a row of a panel.
 pub const ROW: usize = 2 * WIDTH;
 
-/// Which way to transform.
+/// Direction of a transform.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     /// `Xₖ = Σ xⱼ e^(−2πi jk/n)`
@@ -18,7 +18,7 @@ pub enum Direction {
     Inverse,
 }
 
-/// Rows of zeros that are neither stored nor computed: the middle third.
+/// Middle third of the rows, zeros that are neither stored nor computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Hole {
     None,
@@ -26,7 +26,19 @@ pub(super) enum Hole {
     Output,
 }
 
-/// A transform of fixed length, any length, fast where its factors are 2 and 3.
+/// Transform of a fixed length. Any length is possible; factors of 2 and 3 are fast.
+///
+/// ```
+/// use cinoc_tape::kernel::fft::{Direction, Fft, ROW, WIDTH};
+///
+/// // Sixteen columns of eight ones: the transform has the sum in row 0 and zeros elsewhere.
+/// let fft = Fft::new(8);
+/// let mut x = vec![0.0; 8 * ROW];
+/// x.chunks_exact_mut(ROW).for_each(|row| row[..WIDTH].fill(1.0));
+/// let (mut y, mut work) = (vec![0.0; 8 * ROW], vec![0.0; fft.work()]);
+/// fft.run(Direction::Forward, &x, &mut y, &mut work);
+/// assert_eq!((y[0], y[ROW]), (8.0, 0.0));
+/// ```
 #[derive(Clone, Debug)]
 pub struct Fft {
     pub(super) length: usize,
@@ -38,13 +50,13 @@ pub struct Fft {
 #[derive(Clone, Debug)]
 pub(super) struct Pass {
     pub radix: usize,
-    /// Length of the transforms that are left after this pass.
+    /// Length of the transforms that remain after this pass.
     pub rest: usize,
-    /// How many transforms are interleaved: the product of the radices before.
+    /// Number of interleaved transforms: the product of the preceding radices.
     pub stride: usize,
     /// `e^(−2πi pj/(radix·rest))` as (re, im) for each p, then each j from 1.
     pub twiddles: Vec<Real>,
-    /// `e^(−2πi j/radix)` as (re, im), for radices without a formula of their own.
+    /// `e^(−2πi j/radix)` as (re, im), for radices without a special formula.
     pub roots: Vec<Real>,
 }
 
@@ -54,6 +66,8 @@ fn root(j: usize, n: usize) -> [Real; 2] {
 }
 
 impl Fft {
+    /// Plans a transform.
+    ///
     /// # Panics
     /// For length 0.
     pub fn new(length: usize) -> Self {
@@ -61,7 +75,8 @@ impl Fft {
         Self::with_radices(length, factors(length), Hole::None)
     }
 
-    /// A transform of length 3n/2 whose input has the n rows `0..n/2` and `n..3n/2` only, stored one after the other: the rest is zero.
+    /// Plans a transform of length 3n/2 of the n input rows `0..n/2` and `n..3n/2`, stored contiguously; the others are
+    /// zero.
     ///
     /// # Panics
     /// For odd n.
@@ -71,7 +86,7 @@ impl Fft {
         Self::with_radices(longer(n), radices, Hole::Input)
     }
 
-    /// A transform of length 3n/2 of which only the rows `0..n/2` and `n..3n/2` are computed and stored, one after the other.
+    /// Plans a transform of length 3n/2 that stores only the rows `0..n/2` and `n..3n/2`, contiguously.
     ///
     /// # Panics
     /// For odd n.
@@ -104,18 +119,18 @@ impl Fft {
         }
     }
 
-    /// How many numbers of working space [`run`](Self::run) needs.
+    /// Length of the working space of [`run`](Self::run).
     pub fn work(&self) -> usize {
         2 * self.length * ROW
     }
 }
 
-/// 3n/2 of an even n.
+/// Returns 3n/2 for even n.
 fn longer(n: usize) -> usize {
     n.checked_add(n / 2).expect("a transform longer than the address space")
 }
 
-/// Factors of n, the large ones that have formulas first.
+/// Factors n, large radices with formulas first.
 fn factors(mut n: usize) -> Vec<usize> {
     let mut all = Vec::new();
     for radix in [8, 6, 4, 3, 2] {

@@ -1,11 +1,11 @@
-//! What an agent can work out for its instruments: samples of a field that it knows, gaps and crowds from where its neighbours are.
+//! Helpers that compute readings: samples of a known field, gaps and crowds from the positions of neighbours.
 
 use super::super::program::Program;
 use super::{number, numbers};
 use crate::Real;
 use crate::sense::{Domain, Instrument, Lens, Source};
 
-/// The first instrument for which `of` gives something.
+/// Returns the first result of `of` over the instruments.
 fn find<'a, T>(program: &'a Program, of: impl Fn(&'a Instrument) -> Option<T>) -> Option<T> {
     program.inputs().iter().find_map(|input| of(&input.instrument))
 }
@@ -22,20 +22,22 @@ fn crowd(program: &Program) -> Option<Real> {
     find(program, |one| if let Source::Crowd(reach) = one.source { Some(reach) } else { None })
 }
 
-/// Where agents live, where that is known.
+/// Returns the domain of the agents, if known.
 fn domain(program: &Program) -> Option<&Domain> {
     gaps(program).or_else(|| lens(program).map(|lens| &lens.domain))
 }
 
 const SAMPLE: &str = "
-/* Fills error and slope of an observation of an agent at a place, from a function that gives z - z* anywhere in the domain. */
-void cinoc_sample(cinoc_observation *seen, const cinoc_real *place, cinoc_real (*error)(const cinoc_real *at, void *context), void *context);
+/* Fills error and slope of an observation of an agent at a position, from a function that returns z - z* anywhere in
+ * the domain. */
+void cinoc_sample(cinoc_observation *seen, const cinoc_real *position,
+                  cinoc_real (*error)(const cinoc_real *at, void *context), void *context);
 ";
 
-/// The declaration of a helper for gaps, crowds, or both.
+/// Declares the helper for gaps, crowds, or both.
 fn neighbours(program: &Program) -> Option<(String, &'static str)> {
     let walls = gaps(program).is_some_and(|domain| !domain.periodic);
-    let (place, comment) = if walls { ("const cinoc_real *place, ", " of an agent at a place") } else { ("", "") };
+    let (place, comment) = if walls { ("const cinoc_real *position, ", " of an agent at a position") } else { ("", "") };
     let what = match (gaps(program).is_some(), crowd(program).is_some()) {
         (true, true) => "gap and crowd",
         (true, false) => "gap",
@@ -45,20 +47,20 @@ fn neighbours(program: &Program) -> Option<(String, &'static str)> {
     let axes = domain(program)?.lengths.len();
     let head = format!("void cinoc_neighbours(cinoc_observation *seen, {place}const cinoc_real (*others)[{axes}], int count)");
     let comment = format!(
-        "/* Fills {what} of an observation{comment}, from vectors to the other living agents{}. */",
+        "/* Fills {what} of an observation{comment}, from vectors to the other active agents{}. */",
         if gaps(program).is_some_and(|domain| domain.periodic) { ", the shorter way around" } else { "" }
     );
     Some((format!("\n{comment}\n{head}"), what))
 }
 
-/// Declarations of all helpers.
+/// Declares all helpers.
 pub fn declarations(program: &Program) -> String {
     let sample = lens(program).map_or("", |_| SAMPLE);
     let neighbours = neighbours(program).map_or_else(String::new, |(head, _)| format!("{head};\n"));
     format!("{sample}{neighbours}")
 }
 
-/// Definitions of all helpers and of the offsets.
+/// Defines all helpers and the offsets.
 pub fn definitions(program: &Program) -> String {
     let mut text = String::new();
     if let Some(lens) = lens(program) {
@@ -86,7 +88,7 @@ pub fn definitions(program: &Program) -> String {
     text
 }
 
-/// A piece of C with the words in capitals replaced; lines that are for walls or for rings only begin with a mark.
+/// Fills the words in capitals of a C template. Lines for domains with walls or for periodic ones begin with a mark.
 fn fill(template: &str, domain: &Domain, words: &[(&str, String)]) -> String {
     let (ours, others) = if domain.periodic { ("//ring ", "//wall ") } else { ("//wall ", "//ring ") };
     let mut text = String::new();

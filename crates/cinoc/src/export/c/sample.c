@@ -1,6 +1,7 @@
 
-/* z - z* somewhere. */
-static cinoc_real cinoc_error(const cinoc_real *at, cinoc_real (*error)(const cinoc_real *at, void *context), void *context)
+/* z - z* at any position. */
+static cinoc_real cinoc_error(const cinoc_real *at, cinoc_real (*error)(const cinoc_real *at, void *context),
+                              void *context)
 {
     static const cinoc_real length[@AXES@] = @LENGTHS@;
     cinoc_real inside[@AXES@];
@@ -9,7 +10,7 @@ static cinoc_real cinoc_error(const cinoc_real *at, cinoc_real (*error)(const ci
 //wall         cinoc_real wall = at[c] < 0 ? 0 : length[c];
 //wall         int d;
 //wall         if (at[c] >= 0 && at[c] <= length[c]) continue;
-//wall         /* Beyond a wall it goes on as steeply as before it. */
+//wall         /* Beyond a wall the field is reflected through its value there. */
 //wall         for (d = 0; d < @AXES@; d++) inside[d] = at[d];
 //wall         inside[c] = 2 * wall - at[c];
 //wall         {
@@ -23,7 +24,8 @@ static cinoc_real cinoc_error(const cinoc_real *at, cinoc_real (*error)(const ci
     return error(inside, context);
 }
 
-void cinoc_sample(cinoc_observation *seen, const cinoc_real *place, cinoc_real (*error)(const cinoc_real *at, void *context), void *context)
+void cinoc_sample(cinoc_observation *seen, const cinoc_real *position,
+                  cinoc_real (*error)(const cinoc_real *at, void *context), void *context)
 {
     static const cinoc_real step[@AXES@] = @STEPS@;
 //wall     static const cinoc_real length[@AXES@] = @LENGTHS@;
@@ -31,7 +33,7 @@ void cinoc_sample(cinoc_observation *seen, const cinoc_real *place, cinoc_real (
     for (i = 0; i < @POINTS@; i++) {
         cinoc_real at[@AXES@];
         for (c = 0; c < @AXES@; c++) {
-            at[c] = place[c] + cinoc_offset[i][c];
+            at[c] = position[c] + cinoc_offset[i][c];
 //wall             at[c] = at[c] < 0 ? 0 : at[c] > length[c] ? length[c] : at[c];
         }
         seen->error[i] = cinoc_error(at, error, context);

@@ -1,40 +1,40 @@
-//! The neural operator with a memory: agents that remember what they saw and did, and answer small errors in proportion.
+//! The shipped network: a neural operator with a memory and a linear path.
 
 mod relax;
 
-use super::{Context, Decision, Declared, Plant, Policy, PolicyDefinition};
+use super::{Context, Decision, Plant, Policy, PolicyDefinition, PolicyInputs};
 use crate::random::Rng;
 use crate::sense::{Features, Observation};
-use crate::{Error, Real, memory, settings};
+use crate::{Error, Real, budget, settings};
 use cinoc_tape::op::Activation;
 use cinoc_tape::{Layer, Leaves, Params, Shape, Var};
 use relax::relax;
 
 settings! {
-    /// A DeepONet whose agents also keep a few numbers in memory and have a linear path beside the network.
+    /// A DeepONet with a memory per agent and a linear path beside the network.
     pub struct Recurrent {
-        /// Widths of the branch; it ends in the trunk's width instead of its last.
+        /// Widths of the branch; the last one is replaced by that of the trunk.
         branch: Vec<usize> = (1..=8, 1..=65_536),
         /// Widths of the trunk.
         trunk: Vec<usize> = (1..=8, 1..=65_536),
         /// Width of the head.
         head: usize = 1..=65_536,
-        /// Numbers that each agent remembers; 0: none.
+        /// Size of each agent's memory; 0: none.
         memory: usize = 0..=Recurrent::MOST,
-        /// The shortest and the longest time, in ticks, after which one of them is forgotten; the others lie evenly between in the logarithm.
+        /// Shortest and longest time constant of the memory, in ticks; the others are spaced evenly in the logarithm.
         memory_ticks: [f64; 2] = 1e-3..=1e6,
-        /// Width of the linear path from what is seen and remembered to the action, which the trunk modulates; 0: there is none.
+        /// Width of the linear path from observation and memory to the action, modulated by the trunk; 0: none.
         linear: usize = 0..=65_536,
-        /// Factor on the first weights of the output layer: small, agents begin by standing still.
+        /// Factor on the initial weights of the output layer; a small one makes initial actions small.
         output_scale: f64 = 0.0..=1e3,
-        /// Factor on the answer before the actuators' limits: small where the limits lie far beyond what is usually needed.
+        /// Factor on raw actions before the limits; small if the limits far exceed typical actions.
         #[absent = 1.0]
         output_gain: f64 = 1e-6..=1e3,
     }
 }
 
 impl Recurrent {
-    /// The most numbers that an agent remembers: how fast each is forgotten is computed on the stack.
+    /// Largest memory: decay rates are computed on the stack.
     const MOST: usize = 64;
 }
 
@@ -66,28 +66,30 @@ impl PolicyDefinition for Recurrent {
     }
 }
 
-/// With `b` the branch on what is seen, `t` the trunk on where an agent is and what it knows, `s` its memory and `x` = [seen, known, `s`]:
+/// The network. With `b` the branch on the observation, `t` the trunk on position and further signals, `s` the memory
+/// and `x` = [observation, signals, `s`]:
 ///
 /// raw action = `W_o·tanh(W_h·[b⊙t, t, s]) + W_m·[(W_l·x) ⊙ (W_g·t + 1)]`, times a factor,
-/// then `s += (1 − e^(−hold/τ))·(W_s·[x, push] − s)` with a time `τ` for each number.
+/// then `s += (1 − e^(−ticks/τ))·(W_s·[x, push] − s)`, with a time constant `τ` for each number.
 ///
-/// The network bends the answer, the linear path gives small errors a proportional one, and the memory integrates what remains: a policy without
-/// one is a proportional controller, which needs a remaining error to hold a target.
+/// The network is the nonlinear part of the response, the linear path answers small errors proportionally, and the
+/// memory integrates the remaining error: without it a policy is a proportional controller, which has a steady-state
+/// error.
 struct Network {
     config: Recurrent,
-    /// Weights, biases: names and shapes in order.
+    /// Names and shapes of weights and biases, in order.
     pieces: Vec<(String, Shape)>,
     action_width: usize,
     shared: bool,
-    /// Numbers of a patch.
+    /// Size of a patch.
     seen: usize,
 }
 
-/// Factor on the push that is remembered: about the size of what is seen.
+/// Factor on the push that enters the memory, which brings it to the magnitude of observations.
 const PUSH: Real = 10.0;
 
-/// First weights of the linear path's last layer, beside the usual ones.
-const GENTLY: f64 = 0.1;
+/// Factor on the initial weights of the last layer of the linear path.
+const MIX_SCALE: f64 = 0.1;
 
 impl Network {
     fn new(config: Recurrent, features: &Features, action_width: usize) -> Result<Self, Error> {
@@ -122,12 +124,13 @@ impl Network {
             matrix("memory", signal + 1, remembered, false);
         }
         let weights: f64 = pieces.iter().map(|(_, shape)| shape.sizes().iter().map(|&size| size as f64).product::<f64>()).sum();
-        // As for every network: its transposes, the gradient of each shard, the optimiser's two means, the average, the best.
-        memory::afford("this network", 10.0 * size_of::<Real>() as f64 * weights)?;
+        // Parameters and their transposes, the gradient of each shard, two moments of the optimiser, the average, the
+        // best.
+        budget::check("this network", 10.0 * size_of::<Real>() as f64 * weights)?;
         Ok(Self { config, pieces, action_width, shared: features.shared, seen })
     }
 
-    /// Of the layers in order: inputs, outputs.
+    /// Returns name, inputs and outputs of the layers, in order.
     fn matrices(&self) -> impl Iterator<Item = (&str, usize, usize)> {
         self.pieces.iter().filter_map(|(name, shape)| match *shape.sizes() {
             [inputs, outputs] => Some((name.as_str(), inputs, outputs)),
@@ -135,7 +138,7 @@ impl Network {
         })
     }
 
-    /// The layers that see the patch itself are computed once where all agents share it.
+    /// Sums the work of all layers; the branch counts once where agents share the patch.
     fn per_instance(&self, work: impl Fn(usize, usize) -> usize, agents: usize) -> usize {
         let each = self.matrices().map(|(name, inputs, outputs)| {
             let once = self.shared && name.starts_with("branch");
@@ -144,18 +147,18 @@ impl Network {
         each.fold(0, usize::saturating_add)
     }
 
-    /// The share of each memory that is renewed in `hold` ticks.
-    fn rates(&self, hold: usize) -> [Real; Recurrent::MOST] {
+    /// Returns the fraction of each memory that is renewed in `ticks` ticks.
+    fn rates(&self, ticks: usize) -> [Real; Recurrent::MOST] {
         let Recurrent { memory, memory_ticks: [shortest, longest], .. } = self.config;
         std::array::from_fn(|j| {
             let part = if memory > 1 { j as f64 / (memory - 1) as f64 } else { 0.0 };
             let time = shortest * (longest / shortest).powf(part);
-            (1.0 - (-(hold as f64) / time).exp()) as Real
+            (1.0 - (-(ticks as f64) / time).exp()) as Real
         })
     }
 }
 
-/// Parameters in the order in which they were made.
+/// An iterator over the parameters, in their order.
 struct Next<'t> {
     theta: Leaves<'t>,
     at: usize,
@@ -189,7 +192,7 @@ impl Policy for Network {
                 [inputs, outputs] => {
                     let factor = match name.as_str() {
                         "out.w" => self.config.output_scale,
-                        "mix.w" => GENTLY * self.config.output_scale,
+                        "mix.w" => MIX_SCALE * self.config.output_scale,
                         _ => 1.0,
                     };
                     let scale = factor / (inputs as f64).sqrt();
@@ -203,8 +206,8 @@ impl Policy for Network {
         params
     }
 
-    fn declared(&self) -> Declared {
-        Declared { memory: self.config.memory, ..Declared::default() }
+    fn declared(&self) -> PolicyInputs {
+        PolicyInputs { memory: self.config.memory, ..PolicyInputs::default() }
     }
 
     fn act<'t>(&self, theta: &Leaves<'t>, seen: &Observation<'t>, context: &Context<'t>) -> Decision<'t> {
@@ -238,7 +241,7 @@ impl Policy for Network {
         let memory = remembered.zip(known).map(|(s, known)| {
             let push = raw.columns(0, 1).tanh() * PUSH;
             let now = tape.dense([patch, known, push], next.matrix(), Activation::Linear);
-            relax(s, now, tape.constant([self.config.memory], &self.rates(context.hold)[..self.config.memory]))
+            relax(s, now, tape.constant([self.config.memory], &self.rates(context.action_repeat)[..self.config.memory]))
         });
         Decision { raw, memory }
     }

@@ -1,14 +1,14 @@
-//! Memory that follows what is new, each number at its own pace.
+//! Relaxation of a memory towards its input, with one rate per number.
 
 use crate::Real;
-use cinoc_tape::kernel::crew;
+use cinoc_tape::kernel::parallel;
 use cinoc_tape::{Cotangents, Inputs, Op, Shape, Var};
 use std::sync::{Arc, LazyLock};
 
-/// One and the same operation for all: recording it allocates nothing.
+/// A shared instance, so that recording allocates nothing.
 static RELAX: LazyLock<Arc<Relax>> = LazyLock::new(|| Arc::new(Relax));
 
-/// `s + rate·(x − s)`; `s` and `x` are `[.., h]`, `rate` a constant `[h]`.
+/// Returns `s + rate·(x − s)`; `s` and `x` are `[.., h]`, `rate` is a constant `[h]`.
 pub fn relax<'t>(s: Var<'t>, x: Var<'t>, rate: Var<'t>) -> Var<'t> {
     s.tape().record(&*RELAX, [s, x, rate])
 }
@@ -27,7 +27,7 @@ impl Op for Relax {
 
     fn forward(&self, x: &Inputs, y: &mut [Real], _: &mut [Real], _: &mut [Real]) {
         let width = x[2].len();
-        crew::rows(y, width, 2 * width, |first, y| {
+        parallel::rows(y, width, 2 * width, |first, y| {
             let [s, now] = [0, 1].map(|i| x[i][first * width..].chunks_exact(width));
             for (y, (s, now)) in y.chunks_exact_mut(width).zip(s.zip(now)) {
                 for j in 0..width {
@@ -50,7 +50,7 @@ impl Op for Relax {
         }
     }
 
-    fn plain<'t>(&self, x: &[Var<'t>]) -> Option<Var<'t>> {
+    fn decompose<'t>(&self, x: &[Var<'t>]) -> Option<Var<'t>> {
         Some(x[0] + (x[1] - x[0]) * x[2])
     }
 }

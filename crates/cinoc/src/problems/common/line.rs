@@ -1,4 +1,4 @@
-//! What tracking problems on an interval share.
+//! Shared parts of tracking problems on an interval.
 
 use super::Mobile;
 use crate::actuate::Kernel;
@@ -9,7 +9,7 @@ use crate::task::{Profile, Tracking, TrackingCost, TrackingData};
 use cinoc_pde::Stepper;
 
 /// The parts of a tracking problem on an interval.
-pub struct Interval<'a> {
+pub struct LineDomain<'a> {
     pub swarm: &'a Mobile,
     pub observe: &'a Window,
     pub data: &'a TrackingData,
@@ -20,8 +20,8 @@ pub struct Interval<'a> {
     pub tick_time: f64,
 }
 
-impl Interval<'_> {
-    /// The problem of an equation.
+impl LineDomain<'_> {
+    /// Builds the problem for an equation.
     pub fn problem(&self, name: &str, stepper: impl Stepper + 'static) -> Problem {
         let grid = stepper.grid().clone();
         let sight = Sight::around(&grid, self.observe).with_target(&grid, self.observe, self.holding);
@@ -37,7 +37,7 @@ impl Interval<'_> {
         }
     }
 
-    /// The paper's agents.
+    /// Returns the paper's agents.
     pub fn agents(agents: usize, sigma: f64) -> Mobile {
         Mobile {
             agents,
@@ -56,14 +56,14 @@ impl Interval<'_> {
         }
     }
 
-    /// The paper's view.
+    /// Returns the paper's observation.
     pub fn view() -> Window {
         Window::new(20, 0.08)
     }
 }
 
-/// What helps wherever a target is tracked: agents that see it and the gaps to their neighbours, a cost that minds the error at the end, and
-/// learning with other numbers of agents, strengths, places and deaths.
+/// Applies the recipe of all tracking problems: observation of the target and of gaps to neighbours, a cost on the
+/// final error, and training with varying numbers of agents, strengths, positions and failures.
 pub fn tune_tracking(observe: &mut Window, cost: &mut TrackingCost, train: &mut Train) {
     (observe.gain, observe.target) = (4.0, true);
     (cost.effort, cost.final_log, cost.final_root) = (1e-4, 0.1, 2.0);
@@ -73,7 +73,7 @@ pub fn tune_tracking(observe: &mut Window, cost: &mut TrackingCost, train: &mut 
     train.validate_fail = 0.3;
 }
 
-/// What helps on every interval besides.
+/// Applies the recipe of tracking problems on an interval.
 pub fn tune_line(swarm: &mut Mobile, observe: &mut Window, cost: &mut TrackingCost, train: &mut Train) {
     tune_tracking(observe, cost, train);
     (observe.points, observe.window) = (12, 0.14);

@@ -1,4 +1,4 @@
-//! Settings and parts that several problems share.
+//! Settings and parts shared by several problems.
 
 mod agents;
 mod line;
@@ -6,18 +6,18 @@ mod plane;
 mod rest;
 
 pub use agents::{Mobile, Static, crowd};
-pub use line::{Interval, tune_line, tune_tracking};
-pub use plane::{HeatPlane, Physics as HeatPhysics};
+pub use line::{LineDomain, tune_line, tune_tracking};
+pub use plane::{Heat2dPhysics, HeatPlane};
 pub use rest::{PlaneStates, Rest, States, calm, nodes_fit, rest_needs_no_view, states_fit, tori};
 
 use crate::Error;
 use crate::problem::Sweep;
 
-/// What studies give the heat equations, which are trained with 0.2.
+/// Diffusivities in studies of the heat equations, which are trained with 0.2.
 pub const DIFFUSIVITIES: &[Sweep] =
     &[Sweep { key: "physics.nu", symbol: "ν", believed: Some("observe.believed_nu"), values: &[0.05, 0.1, 0.2, 0.4, 0.8] }];
 
-/// Refuses a view that is wider than the domain: it would show everything several times.
+/// Rejects a window wider than the domain, which would show parts of it repeatedly.
 pub fn window_fits(window: f64, length: f64) -> Result<(), Error> {
     if window <= length {
         return Ok(());

@@ -1,4 +1,4 @@
-//! What the heat equation on a square shares with its version among obstacles.
+//! The heat equation on a square, with or without obstacles.
 
 use super::{DIFFUSIVITIES, Mobile, tune_tracking, window_fits};
 use crate::actuate::Kernel;
@@ -15,14 +15,14 @@ use cinoc_pde::{Grid, Real};
 
 settings! {
     /// The heat equation on a square.
-    pub struct Physics {
-        /// Nodes of the grid along each axis, walls included.
+    pub struct Heat2dPhysics {
+        /// Nodes of the grid along each axis, including the walls.
         nodes: usize = 4..=8192,
         /// Length of an edge.
         length: f64 = 1e-3..=1e3,
         /// Diffusivity ν.
         nu: f64 = 1e-9..=1e6,
-        /// Time of a tick.
+        /// Duration of a tick.
         dt: f64 = 1e-9..=1e3,
         /// Decisions per episode.
         ticks: usize = 2..=1_000_000,
@@ -31,7 +31,7 @@ settings! {
 
 /// The parts of the problem.
 pub struct HeatPlane {
-    pub physics: Physics,
+    pub physics: Heat2dPhysics,
     pub swarm: Mobile,
     pub observe: Window,
     pub data: TrackingData,
@@ -39,7 +39,7 @@ pub struct HeatPlane {
 }
 
 impl HeatPlane {
-    /// What studies vary.
+    /// Returns the parameters that studies vary.
     pub fn sweeps() -> Sweeps {
         Sweeps {
             physics: DIFFUSIVITIES,
@@ -55,7 +55,7 @@ impl HeatPlane {
 
     pub fn preset(preset: Preset) -> (Self, Recipe) {
         let mut parts = Self {
-            physics: Physics { nodes: 32, length: 1.0, nu: 0.2, dt: 1e-3, ticks: 300 },
+            physics: Heat2dPhysics { nodes: 32, length: 1.0, nu: 0.2, dt: 1e-3, ticks: 300 },
             swarm: Mobile {
                 agents: 16,
                 sigma: 0.15,
@@ -86,18 +86,19 @@ impl HeatPlane {
         (parts, Recipe::new(policy, train))
     }
 
-    /// Our recipe; `docs/training.md` says why.
+    /// Applies the recipe of the shipped policy; see docs/guide/training.md for the reasons.
     fn tune(&mut self, train: &mut Train) {
         tune_tracking(&mut self.observe, &mut self.cost, train);
         (self.observe.points, self.observe.window, self.observe.gaps) = (8, 0.5, 0.25);
-        // Cell centres: from there sixteen steady pushes can hold a target about three times better than from the paper's places.
+        // Cell centres: from there sixteen constant pushes hold a target about three times better than from the paper's
+        // positions.
         self.swarm.start_in_cells = true;
-        // Sixteen in cells are no crowd; more push as strongly as sixteen would.
+        // Crowding does not affect sixteen agents in cells; larger swarms push as strongly as sixteen.
         self.swarm.crowd = 2.2;
         (train.rate_start, train.rate, train.rate_end, train.warmup) = (4e-4, 4e-3, 1.3e-4, 20);
         train.agents = vec![8, 8, 8, 9, 12, 12, 16, 16, 16, 20, 25];
         (train.deaths, train.blocks, train.clustered) = (0.5, 0.3, 0.1);
-        // The score is read at tick 100.
+        // The score is evaluated at tick 100.
         (train.updates, train.ticks) = (2000, 100);
         (train.validate_every, train.validate_instances, train.validate_agents) = (100, 48, vec![8, 12, 16, 64]);
     }
@@ -107,30 +108,30 @@ impl HeatPlane {
         self.data.check(self.physics.nodes, self.physics.length)
     }
 
-    /// Several fields and, for random ones, a dense kernel along an axis.
+    /// Estimates the memory in bytes: several fields and, for sampling, a dense covariance along an axis.
     pub fn bytes(&self) -> f64 {
         let nodes = self.physics.nodes as f64;
         400.0 * nodes * nodes
     }
 
-    /// Puts the problem together; `around` adds obstacles to what is seen and wanted, and may add a safety layer.
+    /// Builds the problem; `around` adds obstacles to observation and task, and may add a safety layer.
     pub fn build(&self, name: &str, around: impl FnOnce(&Grid, Sight, Tracking) -> (Sight, Option<Safety>, Tracking)) -> Problem {
-        let Physics { nodes, length, nu, dt, ticks } = self.physics;
+        let Heat2dPhysics { nodes, length, nu, dt, ticks } = self.physics;
         let grid = Grid::plane([nodes; 2], [length as Real; 2], false);
         let stepper = Equation::new(grid.clone(), nu, dt);
         let task = Tracking::new(&grid, &self.data, &self.cost, Profile::Bridge).scored_early();
         let sight = Sight::around(&grid, &self.observe).with_target(&grid, &self.observe, Holding { nu, rho: 0.0 });
         let (sight, safety, task) = around(&grid, sight, task);
         let swarm = self.swarm.swarm(&grid, sight, dt);
-        let swarm = safety.into_iter().fold(swarm, Swarm::safe);
+        let swarm = safety.into_iter().fold(swarm, Swarm::with_safety);
         Problem { name: name.into(), stepper: Box::new(stepper), swarm, task: Box::new(task), agents: self.swarm.agents, ticks }
     }
 
-    /// Another size, such that an agent costs what it did.
+    /// Changes the size at constant cost per agent.
     ///
-    /// The width of a push and the window of an agent keep their size in cells: fixed in space, they would touch ever more nodes of a finer
-    /// grid. Agents mind each other within a distance ∝ 1/√agents: fixed, each would have ever more neighbours. On grids with fewer nodes than
-    /// a window has samples, it shows the whole domain.
+    /// The width of a push and the window of an agent keep their size in cells: fixed in space, they would touch more
+    /// nodes on a finer grid. The collision radius scales as 1/√agents: fixed, each agent would have more neighbours.
+    /// On grids with fewer nodes than a window has samples, the window covers the whole domain.
     pub fn resize(&mut self, agents: usize, nodes: usize) {
         let finer = (self.physics.nodes - 1) as f64 / (nodes.max(2) - 1) as f64;
         self.swarm.sigma *= finer;

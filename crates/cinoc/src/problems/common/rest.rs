@@ -1,8 +1,8 @@
-//! What problems that bring a chaotic field to rest share: agents that stay in place, states of free runs, rest as the aim.
+//! Shared parts of problems that stabilise a chaotic field at zero: fixed agents, and states of uncontrolled runs.
 
 use super::Static;
 use crate::agents::Swarm;
-use crate::attractor::{Attractor, Recipe as Runs};
+use crate::attractor::{Attractor, FreeRuns};
 use crate::policy::Recurrent;
 use crate::problem::Problem;
 use crate::random::Rng;
@@ -13,7 +13,8 @@ use crate::{Error, Real, settings};
 use cinoc_pde::{Grid, Stepper};
 
 settings! {
-    /// The states that instances start from: taken from long free runs. Every seed has runs of its own, and so has each of training, validation and test.
+    /// States that instances start from, taken from long uncontrolled runs. Each seed has separate runs for training,
+    /// validation and test.
     pub struct States {
         /// Time from the start of a run to its first state.
         settle: f64 = 0.0..=1e6,
@@ -31,14 +32,14 @@ settings! {
 }
 
 impl States {
-    /// Few of them, soon made.
+    /// Reduces the number of states and the length of runs, for quick checks.
     pub fn shrink(&mut self) {
         (self.settle, self.apart) = (0.1 * self.settle, 0.1 * self.apart);
         (self.train_states, self.validation_states, self.test_states) = (6, 6, 6);
     }
 }
 
-/// Refuses more steps or states than anybody would wait for.
+/// Rejects runs that would take too long.
 pub fn states_fit(states: &States, dt: f64) -> Result<(), Error> {
     for (key, time) in [("data.settle", states.settle), ("data.apart", states.apart)] {
         if time / dt > 1e8 {
@@ -48,7 +49,7 @@ pub fn states_fit(states: &States, dt: f64) -> Result<(), Error> {
     Ok(())
 }
 
-/// Refuses grids that the fast transforms are not made for: without them a tick takes many times as long.
+/// Rejects grids unsuited to fast transforms, on which a tick would take many times as long.
 pub fn nodes_fit(key: &str, nodes: usize, divisor: usize) -> Result<(), Error> {
     if nodes.is_multiple_of(divisor) {
         return Ok(());
@@ -56,15 +57,15 @@ pub fn nodes_fit(key: &str, nodes: usize, divisor: usize) -> Result<(), Error> {
     Err(Error::bad(key, nodes.to_string(), format!("a multiple of {divisor}, like 64 or 96")))
 }
 
-/// Refuses a view of the target where it is rest.
+/// Rejects an observation of the target, which is zero.
 pub fn rest_needs_no_view(observe: &Window) -> Result<(), Error> {
     if observe.target {
-        return Err(Error::bad("observe.target", "true", "false: the target of this problem is rest, and everybody knows it"));
+        return Err(Error::bad("observe.target", "true", "false: the target of this problem is zero"));
     }
     Ok(())
 }
 
-/// The parts of such a problem.
+/// The parts of a stabilisation problem.
 pub struct Rest<'a> {
     pub data: &'a States,
     pub cost: &'a RestCost,
@@ -74,8 +75,9 @@ pub struct Rest<'a> {
 }
 
 impl Rest<'_> {
-    /// Puts a problem together. `runs` names everything that its states depend on besides the settings of `data`, the grid and the time step;
-    /// `free` is the equation of the free runs and `begin` draws where one starts. A mirror image multiplies the field by `mirror`.
+    /// Builds a problem. `runs` describes everything that its states depend on besides the settings of `data`, the grid
+    /// and the time step; `free` is the equation of the uncontrolled runs and `begin` samples their initial fields. A
+    /// mirror image multiplies the field by `mirror`.
     pub fn problem(
         &self,
         name: &str,
@@ -88,7 +90,7 @@ impl Rest<'_> {
     ) -> Problem {
         let States { settle, apart, per_run, train_states, validation_states, test_states } = *self.data;
         let steps = |time: f64| (time / free.dt() as f64).round() as usize;
-        let attractor = Attractor::new(Runs {
+        let attractor = Attractor::new(FreeRuns {
             name: runs,
             settle: steps(settle),
             apart: steps(apart),
@@ -109,33 +111,35 @@ impl Rest<'_> {
         }
     }
 
-    /// The paper's view.
+    /// Returns the paper's observation.
     pub fn view(points: usize, window: f64) -> Window {
         Window::new(points, window)
     }
 }
 
-/// What helps on every ring and torus: agents that answer everywhere alike, remember, know how far their living neighbours are, push less where they
-/// are many, and learn with other numbers of agents, stronger pushes and deaths.
+/// Applies the recipe on rings and tori: translation-invariant agents with memory, which observe the gaps to active
+/// neighbours, push less where they are crowded, and train with varying numbers of agents, stronger pushes and
+/// failures.
 pub fn calm(swarm: &mut Static, observe: &mut Window, train: &mut Train) -> Recurrent {
     observe.position = false;
     swarm.crowd = 1.0;
-    // Too strong an answer makes a field at rest flutter, and costs little over a whole episode; stronger pushes make it dear.
+    // Too high a gain destabilises the field at rest, at little cost over a whole episode; training with stronger
+    // pushes penalises it.
     (train.strength, train.strength_share) = ([1.0, 2.0], 0.5);
     train.schedule = Schedule::WarmupCosine;
     (train.rate_start, train.rate, train.rate_end, train.warmup) = (1e-4, 2e-3, 5e-5, 10);
     train.validate_every = 25;
-    // Chaos is stirred up easily: learning begins gently.
+    // Chaos is easily excited: initial actions are small.
     Recurrent { memory_ticks: [2.0, 100.0], output_scale: 0.1, ..Recurrent::default() }
 }
 
-/// The square torus of a problem, and that of the free runs, which may be coarser.
+/// Returns the square torus of a problem, and that of the uncontrolled runs, which may be coarser.
 pub fn tori(nodes: usize, coarser: usize, length: f64) -> [Grid; 2] {
     [nodes, if coarser > 0 { coarser } else { nodes }].map(|nodes| Grid::torus([nodes; 2], [length as Real; 2]))
 }
 
 settings! {
-    /// The same for problems in the plane.
+    /// States that instances start from, for problems in the plane.
     pub struct PlaneStates {
         /// Time from the start of a run to its first state.
         settle: f64 = 0.0..=1e6,
@@ -143,7 +147,7 @@ settings! {
         apart: f64 = 0.0..=1e6,
         /// States taken from each run.
         per_run: usize = 1..=100_000,
-        /// Nodes along each axis of the free runs, so that a finer grid can be given the same states; 0: those of the problem.
+        /// Nodes along each axis of the uncontrolled runs, whose states a finer grid can use; 0: those of the problem.
         nodes: usize = 0..=8192,
         /// States for training.
         train_states: usize = 1..=100_000,
@@ -155,13 +159,13 @@ settings! {
 }
 
 impl PlaneStates {
-    /// Without the grid.
+    /// Returns the states without the grid.
     pub fn states(&self) -> States {
         let Self { settle, apart, per_run, train_states, validation_states, test_states, .. } = *self;
         States { settle, apart, per_run, train_states, validation_states, test_states }
     }
 
-    /// Few of them, soon made.
+    /// Reduces the number of states and the length of runs, for quick checks.
     pub fn shrink(&mut self) {
         let mut states = self.states();
         states.shrink();
@@ -169,14 +173,14 @@ impl PlaneStates {
         *self = Self { settle, apart, per_run, nodes: self.nodes, train_states, validation_states, test_states };
     }
 
-    /// Bytes of all states and of the grids.
+    /// Estimates the memory of states and grids, in bytes.
     pub fn bytes(&self, nodes: usize) -> f64 {
         let states = self.train_states.max(self.validation_states).max(self.test_states) as f64;
         let coarser = if self.nodes > 0 { self.nodes } else { nodes } as f64;
         size_of::<Real>() as f64 * (states * coarser * coarser + 200.0 * (nodes * nodes) as f64)
     }
 
-    /// Refuses states that make no sense on a torus of so many nodes.
+    /// Rejects states that are inconsistent with a torus of `nodes` nodes.
     pub fn check(&self, nodes: usize, dt: f64) -> Result<(), Error> {
         nodes_fit("physics.nodes", nodes, 32)?;
         nodes_fit("data.nodes", self.nodes, 32)?;

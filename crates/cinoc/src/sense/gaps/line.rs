@@ -2,24 +2,26 @@
 
 use crate::Real;
 
-/// What ends a gap, as the backward pass needs it: the number of an agent, or a wall.
+/// Marker of a gap that ends at a wall, in place of the index of an agent; for the backward pass.
 pub const WALL: Real = -1.0;
 
-/// An interval, or a ring.
-pub struct Line {
+/// Gaps on an interval or a ring.
+pub struct GapsOnLine {
     pub length: Real,
     pub ring: bool,
 }
 
-impl Line {
-    /// Gaps to the left and to the right of each agent, and what ends them. Of agents at the same place the one with the smaller number is left.
+impl GapsOnLine {
+    /// Computes the gaps to the left and to the right of each agent, and what ends them. Of agents at the same position
+    /// the one with the smaller index is on the left.
     pub fn gaps(&self, xi: &[Real], strength: &[Real], gaps: &mut [Real], ends: &mut [Real], order: &mut [Real]) {
         let agents = xi.len();
         let order = &mut order[..agents];
         order.iter_mut().enumerate().for_each(|(i, at)| *at = i as Real);
         order.sort_unstable_by(|&a, &b| xi[a as usize].total_cmp(&xi[b as usize]).then(a.total_cmp(&b)));
         for (side, sign) in [(0, 1.0), (1, -1.0)] {
-            // Towards the right for the left side, and back for the other; a ring is walked twice, to know who comes before the first.
+            // Rightwards for left gaps, leftwards for right gaps; a ring is traversed twice, to find the predecessor of
+            // the first agent.
             let walk = |step: usize| order[if side == 0 { step % agents } else { agents - 1 - step % agents }] as usize;
             let mut last: Option<usize> = None;
             for step in 0..if self.ring { 2 * agents } else { agents } {

@@ -1,4 +1,4 @@
-//! How far it is to the next living agent: what tells an agent how large a part of the field is its own.
+//! Gaps to neighbours, which tell an agent how large its share of the field is.
 
 mod cells;
 mod line;
@@ -8,68 +8,68 @@ use super::instrument::{Domain, Instrument, Source};
 use crate::Real;
 use cinoc_pde::Grid;
 use cinoc_tape::{Cotangents, Inputs, Op, Shape, Var};
-use line::Line;
-use plane::Plane;
+use line::GapsOnLine;
+use plane::GapsInPlane;
 
-/// Distances to the nearest living agent, in units of `unit`: on a line to the left and to the right, in the plane in eight sectors of 45°
-/// centred on axes and diagonals. Where a wall is nearer, along the middle of the sector, the distance to the wall; on rings and tori there are none,
-/// and who has nobody in a sector is told the length of the domain.
+/// Distances to the nearest active agent, in units of `unit`: on a line to the left and to the right, in the plane in
+/// eight sectors of 45° centred on axes and diagonals. If a wall is nearer, along the middle of the sector, the
+/// distance to the wall. Rings and tori have no walls: an empty sector then gives the length of the domain.
 ///
-/// Inputs: positions `[batch, agents, d]`, strength `[batch, agents]` (0: dead); output `[batch, agents, 2 or 8]`.
+/// Inputs: positions `[batch, agents, d]`, strength `[batch, agents]` (0: failed); output `[batch, agents, 2 or 8]`.
 pub struct Gaps {
     space: Space,
     per_unit: Real,
     domain: Domain,
 }
 
-/// Where agents look.
+/// Geometry of the domain.
 enum Space {
-    Line(Line),
-    Plane(Plane),
+    Line(GapsOnLine),
+    Plane(GapsInPlane),
 }
 
 impl Gaps {
-    /// For agents on `grid`.
+    /// Creates the operation for agents on `grid`.
     ///
     /// # Panics
     /// In more than two dimensions.
     pub fn new(grid: &Grid, unit: f64) -> Self {
         let space = match grid.dimensions() {
-            1 => Space::Line(Line { length: grid.lengths[0], ring: grid.periodic }),
-            2 => Space::Plane(Plane::new([grid.lengths[0], grid.lengths[1]], grid.periodic)),
-            d => panic!("gaps are looked for on a line or in the plane, not in {d} dimensions"),
+            1 => Space::Line(GapsOnLine { length: grid.lengths[0], ring: grid.periodic }),
+            2 => Space::Plane(GapsInPlane::new([grid.lengths[0], grid.lengths[1]], grid.periodic)),
+            d => panic!("gaps need a line or a plane, not {d} dimensions"),
         };
         Self { space, per_unit: (1.0 / unit) as Real, domain: Domain::of(grid) }
     }
 
-    /// Numbers per agent.
+    /// Values per agent.
     pub fn count(&self) -> usize {
         if matches!(self.space, Space::Line(_)) { 2 } else { plane::SECTORS }
     }
 }
 
 impl Gaps {
-    /// What an agent measures for it.
+    /// Instrument from which an agent derives this.
     pub fn instrument(&self) -> Instrument {
-        let nobody = match self.domain.periodic {
-            true => "the length of the domain where there is nobody",
-            false => "to the wall, along the middle of that direction, where it is nearer or there is nobody",
+        let otherwise = match self.domain.periodic {
+            true => "the length of the domain if there is none",
+            false => "the distance to the wall, along the middle of that direction, if it is nearer or there is none",
         };
         let about = match self.space {
-            Space::Line(_) => format!("how far it is to the next living agent to the left and to the right; {nobody}"),
+            Space::Line(_) => format!("distance to the next active agent to the left and to the right; {otherwise}"),
             Space::Plane(_) => format!(
-                "how far it is to the nearest living agent in each of eight sectors of 45 degrees, the first centred on the x axis, the third on the y axis; {nobody}"
+                "distance to the nearest active agent in each of eight sectors of 45 degrees, the first centred on the x axis, the third on the y axis; {otherwise}"
             ),
         };
         Instrument::new("gap", self.count(), about).with_source(Source::Gaps(self.domain.clone()))
     }
 
-    /// What that instrument reads where agents are shown this.
+    /// Converts observed values to the reading of the instrument.
     pub fn reading<'t>(&self, shown: Var<'t>) -> Var<'t> {
         shown * (1.0 / self.per_unit)
     }
 
-    /// What an agent is shown that measured this.
+    /// Converts a reading of the instrument to observed values.
     pub fn shown<'t>(&self, reading: Var<'t>) -> Var<'t> {
         reading * self.per_unit
     }
@@ -92,7 +92,7 @@ impl Op for Gaps {
 
     fn scratch(&self, x: &[Shape]) -> usize {
         let agents = x[0].sizes()[1];
-        if matches!(self.space, Space::Line(_)) { agents } else { Plane::work(agents) }
+        if matches!(self.space, Space::Line(_)) { agents } else { GapsInPlane::work(agents) }
     }
 
     fn forward(&self, x: &Inputs, y: &mut [Real], ends: &mut [Real], work: &mut [Real]) {

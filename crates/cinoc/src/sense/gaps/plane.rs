@@ -4,12 +4,12 @@ use super::cells::Cells;
 use super::line::WALL;
 use crate::Real;
 use crate::geometry::cells_of_chunk;
-use cinoc_tape::kernel::crew;
+use cinoc_tape::kernel::parallel;
 
-/// Directions in which an agent looks.
+/// Number of sectors.
 pub const SECTORS: usize = 8;
 
-/// The middles of the sectors.
+/// Unit vectors along the middles of the sectors.
 const AXES: [[Real; 2]; SECTORS] = {
     let h = std::f64::consts::FRAC_1_SQRT_2 as Real;
     [[1.0, 0.0], [h, h], [0.0, 1.0], [-h, h], [-1.0, 0.0], [-h, -h], [0.0, -1.0], [h, -h]]
@@ -18,13 +18,13 @@ const AXES: [[Real; 2]; SECTORS] = {
 /// Tangent of half a sector.
 const HALF: Real = 0.414_213_56;
 
-/// Keeps the distance of agents at the same place differentiable.
+/// Term that keeps the distance of coincident agents differentiable.
 const SOFTENING: Real = 1e-8;
 
-/// Up to this many agents all pairs are looked at.
+/// Number of agents up to which all pairs are tested.
 const ALL_PAIRS: usize = 48;
 
-/// The sector that a direction lies in; none for no direction.
+/// Sector of a direction; none for the zero vector.
 #[inline]
 fn sector([dx, dy]: [Real; 2]) -> Option<usize> {
     let (ax, ay) = (dx.abs(), dy.abs());
@@ -39,23 +39,23 @@ fn sector([dx, dy]: [Real; 2]) -> Option<usize> {
     }
 }
 
-/// A rectangle, or a torus.
-pub struct Plane {
+/// Gaps on a rectangle or a torus.
+pub struct GapsInPlane {
     lengths: [Real; 2],
     torus: bool,
 }
 
-impl Plane {
+impl GapsInPlane {
     pub fn new(lengths: [Real; 2], torus: bool) -> Self {
         Self { lengths, torus }
     }
 
-    /// Numbers of working space for so many agents.
+    /// Scratch size for `agents` agents.
     pub fn work(agents: usize) -> usize {
         Cells::work(agents)
     }
 
-    /// From one agent to another, the shorter way.
+    /// Vector from one agent to another, nearest image on a torus.
     #[inline]
     fn apart(&self, from: &[Real], to: &[Real]) -> [Real; 2] {
         let mut d = [to[0] - from[0], to[1] - from[1]];
@@ -65,7 +65,7 @@ impl Plane {
         d
     }
 
-    /// The distance to the wall along the middle of a sector, and which coordinate it is measured in.
+    /// Distance to the wall along the middle of a sector, and the axis it is measured along.
     fn wall(&self, xi: &[Real], k: usize) -> (Real, usize) {
         let along = |c: usize| match AXES[k][c] {
             a if a > 0.1 => (self.lengths[c] - xi[c]) / a,
@@ -76,18 +76,18 @@ impl Plane {
         if x <= y { (x, 0) } else { (y, 1) }
     }
 
-    fn nobody(&self, xi: &[Real], k: usize) -> Real {
+    fn empty_sector(&self, xi: &[Real], k: usize) -> Real {
         if self.torus { self.lengths[0].max(self.lengths[1]) } else { self.wall(xi, k).0 }
     }
 
-    /// Gaps of each agent in each sector, and what ends them.
+    /// Computes the gaps of each agent in each sector, and what ends them.
     pub fn gaps(&self, xi: &[Real], strength: &[Real], gaps: &mut [Real], ends: &mut [Real], work: &mut [Real]) {
         let agents = strength.len();
         if agents <= ALL_PAIRS {
             let (gaps, ends) = (gaps.as_chunks_mut::<SECTORS>().0, ends.as_chunks_mut::<SECTORS>().0);
             for (i, (gaps, ends)) in gaps.iter_mut().zip(ends).enumerate() {
-                let mut look = Look::new(self, i, &xi[2 * i..2 * i + 2], gaps, ends);
-                (0..agents).for_each(|j| look.at(j, &[xi[2 * j], xi[2 * j + 1], strength[j]]));
+                let mut search = Search::new(self, i, &xi[2 * i..2 * i + 2], gaps, ends);
+                (0..agents).for_each(|j| search.at(j, &[xi[2 * j], xi[2 * j + 1], strength[j]]));
             }
             return;
         }
@@ -95,14 +95,14 @@ impl Plane {
         let order = &cells.order;
         let some = cells_of_chunk(order, agents, 40 * SECTORS);
         let rows = (order.scatter(gaps, SECTORS, some), order.scatter(ends, SECTORS, some));
-        crew::share(rows, |_, (mut gaps, mut ends)| {
-            for place in gaps.places() {
-                let (gaps, ends) = (gaps.row(place).as_chunks_mut::<SECTORS>().0, ends.row(place).as_chunks_mut::<SECTORS>().0);
-                let at = &cells.agents[place][..2];
-                let mut look = Look::new(self, order.get(place), at, &mut gaps[0], &mut ends[0]);
-                // Nobody in a ring further out is nearer than that ring.
+        parallel::for_each_part(rows, |_, (mut gaps, mut ends)| {
+            for slot in gaps.positions() {
+                let (gaps, ends) = (gaps.row(slot).as_chunks_mut::<SECTORS>().0, ends.row(slot).as_chunks_mut::<SECTORS>().0);
+                let at = &cells.agents[slot][..2];
+                let mut search = Search::new(self, order.get(slot), at, &mut gaps[0], &mut ends[0]);
+                // Agents in outer rings are no closer than those rings.
                 let mut ring = 0;
-                while cells.ring(at, ring, &mut |j, other| look.at(j, other)) && look.beyond(ring as Real * cells.size) {
+                while cells.ring(at, ring, &mut |j, other| search.at(j, other)) && search.beyond(ring as Real * cells.size) {
                     ring += 1;
                 }
             }
@@ -130,24 +130,30 @@ impl Plane {
     }
 }
 
-/// One agent that looks at others, one after the other.
-struct Look<'a> {
-    plane: &'a Plane,
+/// Search for the nearest neighbours of one agent.
+struct Search<'a> {
+    plane: &'a GapsInPlane,
     own: usize,
     from: &'a [Real],
     gaps: &'a mut [Real; SECTORS],
     ends: &'a mut [Real; SECTORS],
 }
 
-impl<'a> Look<'a> {
-    /// An agent that has seen nobody yet.
-    fn new(plane: &'a Plane, own: usize, from: &'a [Real], gaps: &'a mut [Real; SECTORS], ends: &'a mut [Real; SECTORS]) -> Self {
-        *gaps = std::array::from_fn(|k| plane.nobody(from, k));
+impl<'a> Search<'a> {
+    /// Starts with empty sectors.
+    fn new(
+        plane: &'a GapsInPlane,
+        own: usize,
+        from: &'a [Real],
+        gaps: &'a mut [Real; SECTORS],
+        ends: &'a mut [Real; SECTORS],
+    ) -> Self {
+        *gaps = std::array::from_fn(|k| plane.empty_sector(from, k));
         *ends = [WALL; SECTORS];
         Self { plane, own, from, gaps, ends }
     }
 
-    /// Looks at agent `j`, of this position and strength.
+    /// Considers agent `j` with this position and strength.
     fn at(&mut self, j: usize, other: &[Real; 3]) {
         if j == self.own || other[2] <= 0.0 {
             return;
@@ -155,13 +161,13 @@ impl<'a> Look<'a> {
         let d = self.plane.apart(self.from, &other[..2]);
         let Some(k) = sector(d) else { return };
         let distance = (d[0] * d[0] + d[1] * d[1] + SOFTENING).sqrt();
-        // Of agents equally far the one with the smaller number counts, in whatever order they are looked at.
+        // Of equally distant agents the smallest index counts, in any order of the search.
         if distance < self.gaps[k] || (distance == self.gaps[k] && (j as Real) < self.ends[k]) {
             (self.gaps[k], self.ends[k]) = (distance, j as Real);
         }
     }
 
-    /// Whether there may be somebody nearer than it knows, further away than `distance`.
+    /// Returns true if an agent further away than `distance` may still be nearer than one found.
     fn beyond(&self, distance: Real) -> bool {
         self.gaps.iter().any(|gap| *gap > distance)
     }
@@ -175,20 +181,20 @@ mod tests {
     #[test]
     fn cells_find_what_all_pairs_find() {
         for torus in [false, true] {
-            let plane = Plane::new([1.0, 2.0], torus);
+            let plane = GapsInPlane::new([1.0, 2.0], torus);
             let agents = 150;
             let xi: Vec<Real> =
                 noise(2 * agents, 3).iter().enumerate().map(|(i, x)| (0.5 + 0.5 * x) * plane.lengths[i % 2]).collect();
             let strength: Vec<Real> = (0..agents).map(|i| if i % 7 == 0 { 0.0 } else { 1.0 }).collect();
             let mut found = [(); 2].map(|()| vec![0.0; SECTORS * agents]);
             let [gaps, ends] = &mut found;
-            plane.gaps(&xi, &strength, gaps, ends, &mut vec![0.0; Plane::work(agents)]);
+            plane.gaps(&xi, &strength, gaps, ends, &mut vec![0.0; GapsInPlane::work(agents)]);
             for i in 0..agents {
                 let at = &xi[2 * i..2 * i + 2];
-                let mut nearest: [Real; SECTORS] = std::array::from_fn(|k| plane.nobody(at, k));
+                let mut nearest: [Real; SECTORS] = std::array::from_fn(|k| plane.empty_sector(at, k));
                 for j in (0..agents).filter(|&j| j != i && strength[j] > 0.0) {
                     let d = plane.apart(at, &xi[2 * j..]);
-                    let k = sector(d).expect("nobody at the same place");
+                    let k = sector(d).expect("no two agents coincide");
                     nearest[k] = nearest[k].min((d[0] * d[0] + d[1] * d[1] + SOFTENING).sqrt());
                 }
                 assert_eq!(nearest[..], gaps[SECTORS * i..][..SECTORS], "agent {i} of a torus: {torus}");

@@ -1,10 +1,10 @@
-//! What there is to see of a field on an interval: the error and its slope.
+//! Channels of a field on an interval: the error and its slope.
 
 use super::Observe1d;
 use crate::Real;
 
 impl Observe1d {
-    /// `e` and `w·∂e` of one instance.
+    /// Computes `e` and `w·∂e` of one instance.
     #[inline(always)]
     pub(super) fn channels(&self, z: &[Real], target: &[Real], e: &mut [Real], g: &mut [Real]) {
         let n = self.nodes;
@@ -24,7 +24,8 @@ impl Observe1d {
         }
     }
 
-    /// The adjoint of [`channels`](Self::channels): turns the cotangents of `e` and `g` into that of `z`, left in `e_bar`.
+    /// Adjoint of [`channels`](Self::channels): converts the cotangents of `e` and `g` to that of `z`, stored in
+    /// `e_bar`.
     #[inline(always)]
     pub(super) fn channels_back(&self, e_bar: &mut [Real], g_bar: &mut [Real]) {
         let n = self.nodes;

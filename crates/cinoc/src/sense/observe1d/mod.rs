@@ -1,7 +1,7 @@
-//! An agent's view of a field on an interval.
+//! Agents' view of a field on an interval.
 
 mod channels;
-mod places;
+mod positions;
 mod sampling;
 
 use super::Window;
@@ -10,22 +10,23 @@ use cinoc_pde::Grid;
 use cinoc_tape::kernel::chunk::LANES;
 use cinoc_tape::kernel::vectorise;
 use cinoc_tape::{Cotangents, Inputs, Op, Shape};
-use places::{Places, hat};
+use positions::{LinePositions, hat};
 
-/// `[e…, w·∂e…]` at `n` points around each agent, `e = gain·(z − z*)`, `w` the width of the window.
+/// Samples `[e…, w·∂e…]` at `n` points around each agent, `e = gain·(z − z*)`, `w` the width of the window.
 ///
-/// `∂e` is by central differences, one-sided at walls. Samples are interpolated linearly, clamped at walls or wrapped on a ring.
+/// `∂e` is a central difference, one-sided at walls. Samples are interpolated linearly, clamped at walls or wrapped on
+/// a ring.
 /// Inputs: `z [batch, N]`, `z* [batch, N]`, `ξ [batch, agents, 1]`; output `[batch, agents, 2n]`.
 ///
-/// An interpolated value is `Σᵢ hat(t−i)·eᵢ`, `hat(s) = max(0, 1−|s|)`. Summed over the few nodes under the window for all samples at
-/// once, this vectorises forwards and backwards, where a gather and a scatter per sample would not. (In the plane each node has a row of numbers
-/// to vectorise over, so there it is the other way round: see `samples.rs`.)
+/// An interpolated value is `Σᵢ hat(t−i)·eᵢ`, `hat(s) = max(0, 1−|s|)`. Summed over the few nodes under the window for
+/// all samples at once, this vectorises forwards and backwards, where a gather and a scatter per sample would not. (In
+/// the plane each node has a row of values to vectorise over, so there it is the other way round: see `samples.rs`.)
 pub struct Observe1d {
     nodes: usize,
     periodic: bool,
     inverse_dx: Real,
     points: usize,
-    /// Offsets of the samples in cells; the last one is repeated up to a whole group of lanes.
+    /// Offsets of the samples in cells; the last one is repeated to fill a group of lanes.
     offsets: Vec<Real>,
     /// Factor from a central difference over two cells to `w·∂e`.
     slope: Real,
@@ -34,9 +35,11 @@ pub struct Observe1d {
 }
 
 impl Observe1d {
+    /// Creates the operation.
+    ///
     /// # Panics
-    /// On anything but a line of some length with 4 or more nodes; with fewer than 2 or more than [`Window::MOST_POINTS`] samples; with a window of
-    /// no width, or wider than [`Window::WIDEST`] domains.
+    /// If the grid is not a line of positive length with at least 4 nodes, if the number of samples is not in 2 to
+    /// [`Window::MOST_POINTS`], or if the width of the window is not in 0 to [`Window::WIDEST`] domains.
     pub fn new(grid: &Grid, window: &Window) -> Self {
         window.check(grid, 1);
         let n = window.points;
@@ -63,31 +66,32 @@ impl Observe1d {
         self.periodic
     }
 
-    /// How many numbers an agent sees.
+    /// Size of a patch.
     pub(super) fn seen(&self) -> usize {
         2 * self.points
     }
 
-    /// Nodes that what an agent sees can depend on: those under its window, and one more on either side for the differences.
+    /// Number of nodes that a patch can depend on: those under the window, and one more on either side for the
+    /// differences.
     pub(super) fn span(&self) -> usize {
         (self.offsets[self.points - 1] - self.offsets[0]) as usize + 5
     }
 
-    /// Where an agent on a ring is, in cells: such that its first sample is neither before node 0 nor beyond the last.
+    /// Position of an agent on a ring in cells, wrapped such that its first sample is between node 0 and the last.
     #[inline(always)]
     fn cell(&self, xi: Real) -> Real {
         let (nodes, at) = (self.nodes as Real, xi * self.inverse_dx);
         let at = at - nodes * ((at + self.offsets[0]) / nodes).floor();
-        // Rounding may leave the first sample just outside, or anywhere for an agent so far away that the numbers there are sparse.
+        // Rounding may put the first sample slightly outside, or anywhere if the position is too large to be resolved.
         at.max(-self.offsets[0]).min(nodes - self.offsets[0])
     }
 
-    /// The first of the [`span`](Self::span) nodes around an agent on a ring.
+    /// First of the [`span`](Self::span) nodes around an agent on a ring.
     pub(super) fn first_around(&self, xi: Real) -> usize {
         ((self.cell(xi) + self.offsets[0]) as usize + self.nodes - 1) % self.nodes
     }
 
-    /// What each of the nodes around an agent on a ring adds to each number it sees, `[span, 2n]`.
+    /// Computes the linear map from the nodes around an agent on a ring to its patch, `[span, 2n]`.
     pub(super) fn factors(&self, xi: Real, factors: &mut [Real]) {
         let (at, n) = (self.cell(xi), self.points);
         let first = ((at + self.offsets[0]) as usize) as Real - 1.0;
@@ -96,13 +100,15 @@ impl Observe1d {
             for j in 0..n {
                 let t = at + self.offsets[j];
                 row[j] = self.gain * hat(t - node);
-                // The node is the right one of the difference at its left neighbour, and the left one of that at its right neighbour.
+                // The node is the right one in the difference at its left neighbour, and the left one in that at its
+                // right neighbour.
                 row[n + j] = self.gain * self.slope * (hat(t - (node - 1.0)) - hat(t - (node + 1.0)));
             }
         }
     }
 
-    /// Nodes and what may be read or written behind them: the window's width (repeated nodes of a ring) and a group of lanes.
+    /// Number of nodes plus what may be accessed behind them: the width of the window (repeated nodes of a ring) and a
+    /// group of lanes.
     fn extended(&self) -> usize {
         let span = self.offsets[self.points - 1] - self.offsets[0];
         self.nodes + span as usize + 2 + LANES
@@ -114,17 +120,18 @@ impl Observe1d {
         let &[batch, agents, _] = x.shape(2).sizes() else { unreachable!() };
         let (e, g) = scratch.split_at_mut(self.extended());
         let g = &mut g[..e.len()];
-        let mut places = Places::new();
+        let mut positions = LinePositions::new();
         for b in 0..batch {
             self.channels(&x[0][b * nodes..][..nodes], &x[1][b * nodes..][..nodes], e, g);
             for m in b * agents..(b + 1) * agents {
-                self.places::<G>(x[2][m], &mut places);
-                self.sample::<G>(&places, e, g, &mut y[m * 2 * self.points..][..2 * self.points]);
+                self.positions::<G>(x[2][m], &mut positions);
+                self.sample::<G>(&positions, e, g, &mut y[m * 2 * self.points..][..2 * self.points]);
             }
         }
     }
 
-    /// Cotangents of one instance: of `z`, left in `e_bar`, and of the positions, added to `xi_bar`.
+    /// Computes the cotangents of one instance: that of `z`, stored in `e_bar`, and that of the positions, added to
+    /// `xi_bar`.
     #[inline(always)]
     fn back_groups<const G: usize>(
         &self,
@@ -137,25 +144,25 @@ impl Observe1d {
         let nodes = self.nodes;
         let &[_, agents, _] = x.shape(2).sizes() else { unreachable!() };
         let [e, g, e_bar, g_bar] = work;
-        let mut places = Places::new();
+        let mut positions = LinePositions::new();
         e_bar.fill(0.0);
         g_bar.fill(0.0);
         if xi_bar.is_some() {
             self.channels(&x[0][b * nodes..][..nodes], &x[1][b * nodes..][..nodes], e, g);
         }
         for m in b * agents..(b + 1) * agents {
-            self.places::<G>(x[2][m], &mut places);
+            self.positions::<G>(x[2][m], &mut positions);
             let seen_bar = &y_bar[m * 2 * self.points..][..2 * self.points];
-            self.spread(&places, seen_bar, e_bar, g_bar);
+            self.spread(&positions, seen_bar, e_bar, g_bar);
             if let Some(xi_bar) = &mut xi_bar {
-                xi_bar[m] += self.slide::<G>(&places, e, g, seen_bar);
+                xi_bar[m] += self.slide::<G>(&positions, e, g, seen_bar);
             }
         }
         self.channels_back(e_bar, g_bar);
     }
 }
 
-/// Calls a function for a fixed number of groups of lanes, so that its loops unroll.
+/// Calls a function with a constant number of groups of lanes, so that its loops unroll.
 macro_rules! by_groups {
     ($self:ident.$function:ident($($argument:expr),*)) => {
         match $self.points.div_ceil(LANES) {

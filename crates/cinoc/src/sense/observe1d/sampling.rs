@@ -1,40 +1,40 @@
 //! Samples around an agent on an interval, and their adjoints.
 
 use super::Observe1d;
-use super::places::{Places, STEPS, hat};
+use super::positions::{LinePositions, STEPS, hat};
 use crate::Real;
 use crate::vector::copy;
 use cinoc_tape::kernel::chunk::LANES;
 use cinoc_tape::kernel::math::{fma, sum_lanes};
 
 impl Observe1d {
-    /// Where the samples of an agent at `xi` lie; outside the walls it sees what it would see from the wall.
+    /// Computes the sample positions of an agent at `xi`; outside the walls the view is that from the wall.
     #[inline(always)]
-    pub(super) fn places<const G: usize>(&self, xi: Real, places: &mut Places) {
+    pub(super) fn positions<const G: usize>(&self, xi: Real, positions: &mut LinePositions) {
         let (offsets, _) = self.offsets.as_chunks::<LANES>();
         let top = (self.nodes - 1) as Real;
         let at = if self.periodic { self.cell(xi) } else { xi * self.inverse_dx };
-        let hold = |t: Real| if self.periodic { t } else { t.max(0.0).min(top) };
+        let clamp = |t: Real| if self.periodic { t } else { t.max(0.0).min(top) };
         for group in 0..G {
             for l in 0..LANES {
-                places.t[group][l] = hold(at + offsets[group][l]);
+                positions.t[group][l] = clamp(at + offsets[group][l]);
             }
         }
-        places.at = at;
-        places.first = hold(at + self.offsets[0]) as usize;
-        let after = hold(at + self.offsets[self.points - 1]) as usize + 1;
-        places.last = if self.periodic { after } else { after.min(self.nodes - 1) };
+        positions.at = at;
+        positions.first = clamp(at + self.offsets[0]) as usize;
+        let after = clamp(at + self.offsets[self.points - 1]) as usize + 1;
+        positions.last = if self.periodic { after } else { after.min(self.nodes - 1) };
     }
 
-    /// What one agent sees of `e` and `g`.
+    /// Computes the patch of one agent from `e` and `g`.
     #[inline(always)]
-    pub(super) fn sample<const G: usize>(&self, places: &Places, e: &[Real], g: &[Real], seen: &mut [Real]) {
+    pub(super) fn sample<const G: usize>(&self, positions: &LinePositions, e: &[Real], g: &[Real], seen: &mut [Real]) {
         let (mut seen_e, mut seen_g) = ([[0.0; LANES]; G], [[0.0; LANES]; G]);
-        for i in places.first..=places.last {
+        for i in positions.first..=positions.last {
             let (node, e, g) = (i as Real, e[i], g[i]);
             for group in 0..G {
                 for l in 0..LANES {
-                    let weight = hat(places.t[group][l] - node);
+                    let weight = hat(positions.t[group][l] - node);
                     seen_e[group][l] = fma(weight, e, seen_e[group][l]);
                     seen_g[group][l] = fma(weight, g, seen_g[group][l]);
                 }
@@ -45,12 +45,12 @@ impl Observe1d {
         copy(out_g, seen_g.as_flattened());
     }
 
-    /// The adjoint of [`sample`](Self::sample) by `e` and `g`.
+    /// Adjoint of [`sample`](Self::sample) with respect to `e` and `g`.
     #[inline(always)]
-    pub(super) fn spread(&self, places: &Places, seen_bar: &[Real], e_bar: &mut [Real], g_bar: &mut [Real]) {
+    pub(super) fn spread(&self, positions: &LinePositions, seen_bar: &[Real], e_bar: &mut [Real], g_bar: &mut [Real]) {
         let (bar_e, bar_g) = seen_bar.split_at(self.points);
-        let t = &places.t.as_flattened()[..self.points];
-        for base in (places.first..=places.last).step_by(LANES) {
+        let t = &positions.t.as_flattened()[..self.points];
+        for base in (positions.first..=positions.last).step_by(LANES) {
             let (mut sum_e, mut sum_g) = ([0.0; LANES], [0.0; LANES]);
             for j in 0..self.points {
                 let from_base = t[j] - base as Real;
@@ -68,32 +68,32 @@ impl Observe1d {
         }
     }
 
-    /// The adjoint of [`sample`](Self::sample) by the agent's position.
+    /// Adjoint of [`sample`](Self::sample) with respect to the agent's position.
     #[allow(clippy::manual_range_contains, reason = "`contains` compares with a branch, which does not vectorise")]
     #[inline(always)]
-    pub(super) fn slide<const G: usize>(&self, places: &Places, e: &[Real], g: &[Real], seen_bar: &[Real]) -> Real {
+    pub(super) fn slide<const G: usize>(&self, positions: &LinePositions, e: &[Real], g: &[Real], seen_bar: &[Real]) -> Real {
         let (bar_e, bar_g) = seen_bar.split_at(self.points);
         let (mut pad_e, mut pad_g) = ([[0.0; LANES]; G], [[0.0; LANES]; G]);
         copy(&mut pad_e.as_flattened_mut()[..self.points], bar_e);
         copy(&mut pad_g.as_flattened_mut()[..self.points], bar_g);
         let (offsets, _) = self.offsets.as_chunks::<LANES>();
-        // A sample held at a wall does not move with the agent.
+        // A sample clamped to a wall does not move with the agent.
         let limit = if self.periodic { Real::INFINITY } else { (self.nodes - 1) as Real };
         for group in 0..G {
             for l in 0..LANES {
-                let t = places.at + offsets[group][l];
-                let free = if (t == places.t[group][l]) & (t < limit) { 1.0 } else { 0.0 };
+                let t = positions.at + offsets[group][l];
+                let free = if (t == positions.t[group][l]) & (t < limit) { 1.0 } else { 0.0 };
                 pad_e[group][l] *= free;
                 pad_g[group][l] *= free;
             }
         }
-        // A sample in the cell between two nodes changes by their difference; one on a node belongs to the cell to its right.
+        // A sample between two nodes changes by their difference; one on a node belongs to the cell to its right.
         let mut sums = [[0.0; LANES]; G];
-        for i in places.first..places.last {
+        for i in positions.first..positions.last {
             let (node, e, g) = (i as Real, e[i + 1] - e[i], g[i + 1] - g[i]);
             for group in 0..G {
                 for l in 0..LANES {
-                    let s = places.t[group][l] - node;
+                    let s = positions.t[group][l] - node;
                     let change = fma(pad_e[group][l], e, pad_g[group][l] * g);
                     sums[group][l] += if (s >= 0.0) & (s < 1.0) { change } else { 0.0 };
                 }

@@ -1,0 +1,186 @@
+//! Waves over a lattice of equal cells: the Jacobian of a tick, one cell at a time, by Bloch's theorem.
+
+use super::closed_loop::ClosedLoop;
+use super::krylov::largest;
+use super::spectrum::complex_eigenvalues;
+use super::symmetry::{basis, indices, shortest_way, translations};
+use cinoc::Real;
+use cinoc_pde::Grid;
+use nalgebra::{Complex, DMatrix};
+use std::collections::HashSet;
+use std::f64::consts::{PI, TAU};
+
+/// Finest step of phases, and least rise to continue: on a flat ridge there would be no end.
+const FINEST: f64 = 1e-3;
+const CREEP: f64 = 1e-6;
+
+/// The rows of one cell of a Jacobian that is the same in every cell.
+///
+/// A disturbance `x_p = e^{iκ·p}·y` with the same `y` in every cell keeps this form, and one tick multiplies `y` by
+/// `J(κ)_{rs} = Σ_p J_{rp} e^{iκ·(p−r)}`, the sum over all positions `p` that are `s` in some cell. These disturbances
+/// are complete.
+pub struct Bloch {
+    /// State variables of one cell.
+    pub size: usize,
+    /// Two vectors (on a line: one) from a cell to its neighbours.
+    pub basis: Vec<Vec<f64>>,
+    /// Row, column in the cell, displacement between the two positions, and the derivative.
+    entries: Vec<(usize, usize, Vec<f64>, f64)>,
+    /// Largest derivative with respect to variables further away than two fifths of the domain, relative to the largest
+    /// of all: coupling around the domain.
+    pub far: f64,
+}
+
+impl Bloch {
+    /// Linearises a closed loop at the state `x`, equal in every cell. Every node is a cell where `xi`, the positions
+    /// of its agents, is empty: zero control.
+    pub fn new(grid: &Grid, closed: &ClosedLoop, xi: &[Real], x: &[f64]) -> Self {
+        let group = translations(grid, xi);
+        let [nodes, memory, _] = closed.sizes();
+        let d = grid.dimensions();
+        let each = memory * d / xi.len().max(1);
+        // The index in its cell and the position of each variable; the first of its kind represents the cell.
+        let mut kind = vec![usize::MAX; x.len()];
+        let mut rows = Vec::new();
+        for i in 0..x.len() {
+            if kind[i] != usize::MAX {
+                continue;
+            }
+            for by in &group {
+                let image = match i.checked_sub(nodes) {
+                    None => by.node(grid, i),
+                    Some(m) => nodes + by.agent(m / each) * each + m % each,
+                };
+                kind[image] = rows.len();
+            }
+            rows.push(i);
+        }
+        let place = |i: usize| -> Vec<f64> {
+            let axes = 0..d;
+            match i.checked_sub(nodes) {
+                None => indices(grid, i).into_iter().zip(axes).map(|(at, axis)| at as f64 * grid.spacing(axis)).collect(),
+                Some(m) => axes.map(|axis| xi[m / each * d + axis] as f64).collect(),
+            }
+        };
+        let places: Vec<Vec<f64>> = (0..x.len()).map(place).collect();
+        let (mut entries, mut most, mut far) = (Vec::new(), 0.0f64, 0.0f64);
+        for (row, derivatives) in jacobian_rows(closed, x, &rows).into_iter().enumerate() {
+            for (i, derivative) in derivatives.into_iter().enumerate().filter(|(_, derivative)| *derivative != 0.0) {
+                let way = shortest_way(grid, &places[rows[row]], &places[i]);
+                most = most.max(derivative.abs());
+                if (0..d).any(|axis| way[axis].abs() > 0.4 * grid.lengths[axis] as f64) {
+                    far = far.max(derivative.abs());
+                }
+                entries.push((row, kind[i], way, derivative));
+            }
+        }
+        Self { size: rows.len(), basis: basis(grid, &group), entries, far: far / most }
+    }
+
+    /// Returns the wave number κ of a wave whose phase grows by `phase` from a cell to its neighbours along the basis.
+    fn wave_number(&self, phase: &[f64]) -> Vec<f64> {
+        match &self.basis[..] {
+            [a] => vec![phase[0] / a[0]],
+            [a, b, ..] => {
+                let volume = a[0] * b[1] - a[1] * b[0];
+                vec![(b[1] * phase[0] - a[1] * phase[1]) / volume, (a[0] * phase[1] - b[0] * phase[0]) / volume]
+            }
+            [] => Vec::new(),
+        }
+    }
+
+    /// Returns the number of cells in a piece of this size.
+    pub fn cells(&self, volume: f64) -> usize {
+        let cell = match &self.basis[..] {
+            [a, b] => (a[0] * b[1] - a[1] * b[0]).abs(),
+            _ => self.basis[0][0],
+        };
+        (volume / cell).round() as usize
+    }
+
+    /// Returns the growth rates of waves of this phase: of all, and of those that do not change sign from tick to tick.
+    pub fn rates(&self, phase: &[f64], tick_time: f64) -> [f64; 2] {
+        let kappa = self.wave_number(phase);
+        let mut matrix = DMatrix::from_element(self.size, self.size, Complex::new(0.0, 0.0));
+        for (row, column, way, derivative) in &self.entries {
+            let angle: f64 = kappa.iter().zip(way).map(|(k, x)| k * x).sum();
+            matrix[(*row, *column)] += Complex::from_polar(1.0, angle) * *derivative;
+        }
+        largest(&complex_eigenvalues(matrix)).map(|factor| factor.norm().ln() / tick_time)
+    }
+
+    /// Returns the phases of all waves that fit a ring or a torus of this length, one of each pair κ, −κ; empty if
+    /// cells do not fit.
+    pub fn phases_on(&self, length: f64) -> Vec<Vec<f64>> {
+        let d = self.basis.len();
+        let cells = self.cells(length.powi(d as i32)) as i64;
+        let (mut seen, mut phases) = (HashSet::new(), Vec::new());
+        for m in 0..cells.pow(d as u32) {
+            let waves = [m % cells, m / cells];
+            // In fractions of a turn, of which a torus has one per cell.
+            let turns: Vec<f64> =
+                self.basis.iter().map(|a| (0..d).map(|i| waves[i] as f64 * a[i]).sum::<f64>() / length).collect();
+            let parts: Vec<f64> = turns.iter().map(|t| t * cells as f64).collect();
+            if parts.iter().any(|part| (part - part.round()).abs() > 1e-3) {
+                return Vec::new();
+            }
+            let whole: Vec<i64> = parts.iter().map(|part| (part.round() as i64).rem_euclid(cells)).collect();
+            let mirrored: Vec<i64> = whole.iter().map(|part| (-part).rem_euclid(cells)).collect();
+            if !seen.contains(&mirrored) && seen.insert(whole.clone()) {
+                phases.push(whole.iter().map(|part| TAU * *part as f64 / cells as f64).collect());
+            }
+            if seen.len() as i64 == cells {
+                break;
+            }
+        }
+        phases
+    }
+
+    /// Returns, for each of two heights, the phase at which it is largest and its value: on a grid first, then refined
+    /// around its maximum.
+    pub fn maximise(&self, per_turn: usize, height: impl Fn(&[f64]) -> [f64; 2]) -> [(Vec<f64>, f64); 2] {
+        let (d, half) = (self.basis.len(), per_turn / 2);
+        let first = PI / half as f64;
+        let grid = (0..=half).flat_map(|i| {
+            let others = if d == 1 { 0..1 } else { 0..per_turn };
+            others.map(move |j| [i, j][..d].iter().map(|&k| k as f64 * first).collect::<Vec<f64>>())
+        });
+        let tried: Vec<(Vec<f64>, [f64; 2])> = grid.map(|phase| (phase.clone(), height(&phase))).collect();
+        let best = |which: usize| {
+            let highest = tried.iter().max_by(|a, b| a.1[which].total_cmp(&b.1[which])).expect("a grid of phases");
+            let (mut at, mut most, mut step) = (highest.0.clone(), highest.1[which], first);
+            while step > FINEST {
+                let around = (0..2 * d).map(|i| {
+                    let mut phase = at.clone();
+                    phase[i / 2] += if i % 2 == 0 { step } else { -step };
+                    (height(&phase)[which], phase)
+                });
+                let next = around.max_by(|a, b| a.0.total_cmp(&b.0)).expect("neighbours");
+                match next.0 > most + CREEP {
+                    true => (most, at) = next,
+                    false => step *= 0.5,
+                }
+            }
+            (at, most)
+        };
+        let all = best(0);
+        // Usually both coincide.
+        let same = height(&all.0)[1] == all.1;
+        [all.clone(), if same { all } else { best(1) }]
+    }
+}
+
+/// Computes some rows of the Jacobian of a tick.
+pub fn jacobian_rows(closed: &ClosedLoop, x: &[f64], rows: &[usize]) -> Vec<Vec<f64>> {
+    let batch = rows.len().min((1 << 14) / closed.sizes()[0].max(1 << 10)).max(1);
+    let mut tick = closed.record(batch);
+    tick.next(&x.repeat(batch));
+    let mut found = Vec::new();
+    for rows in rows.chunks(batch) {
+        let mut cotangents = vec![0.0; batch * x.len()];
+        rows.iter().enumerate().for_each(|(i, row)| cotangents[i * x.len() + row] = 1.0);
+        let pulled = tick.pull(&cotangents);
+        found.extend(pulled.chunks_exact(x.len()).take(rows.len()).map(<[f64]>::to_vec));
+    }
+    found
+}

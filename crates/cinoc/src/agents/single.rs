@@ -1,0 +1,80 @@
+//! A single agent: its measurements, its observation and its action.
+
+use super::Swarm;
+use crate::limit::Safety;
+use crate::sense::{Instrument, Observation, Source, Visible};
+use cinoc_tape::Var;
+
+/// Instruments of the swarm, which follow those of the sensors in this order.
+struct SwarmInstruments {
+    crowd: bool,
+    safety: bool,
+}
+
+impl SwarmInstruments {
+    /// Number of these instruments; the strength is always the last.
+    fn count(&self) -> usize {
+        usize::from(self.crowd) + usize::from(self.safety) + 1
+    }
+}
+
+impl Swarm {
+    fn swarm_instruments(&self) -> SwarmInstruments {
+        SwarmInstruments { crowd: self.crowd.is_some(), safety: self.safety.is_some() }
+    }
+
+    /// Measurements that a single agent needs in order to observe and act as in a swarm.
+    #[doc(hidden)]
+    pub fn instruments(&self) -> Vec<Instrument> {
+        let mut all = self.sense.instruments();
+        if let Some(crowd) = &self.crowd {
+            let reach = crowd.reach();
+            let about = format!(
+                "crowding: the sum of (1 - d^2/r^2)^2 over all active agents at distances d below r = {reach}, itself included, so 1 for an isolated agent"
+            );
+            all.push(Instrument::new("crowd", 1, about).with_source(Source::Crowd(reach)));
+        }
+        if self.safety.is_some() {
+            let about = "the nearest keep-out disc (with the strip to a wall that is too narrow to pass): distance to its edge, unit vector away from it, x and y, and its velocity, x and y, zero at rest";
+            all.push(Instrument::new("keep_out", Safety::KNOWN, about));
+        }
+        all.push(Instrument::new(
+            "strength",
+            1,
+            "1 in normal operation; less multiplies the push, and 0 is an inactive agent, whose action is 0; limited to [0, 1]",
+        ));
+        all
+    }
+
+    /// Readings of the instruments of all agents, `[batch, agents, count]` each.
+    #[doc(hidden)]
+    pub fn readings<'t>(&self, visible: &Visible<'t>) -> Vec<Var<'t>> {
+        let &Visible { xi, strength, now, .. } = visible;
+        let of_each = |x: Var<'t>| x.reshape(xi.shape().with_last(1));
+        let mut all = self.sense.readings(visible);
+        all.extend(self.crowd.iter().map(|crowd| of_each(crowd.reading(strength, xi))));
+        all.extend(self.safety.iter().map(|safety| safety.reading(xi, now)));
+        all.push(of_each(strength));
+        all
+    }
+
+    /// Observations of agents with these instrument readings.
+    #[doc(hidden)]
+    pub fn shown<'t>(&self, readings: &[Var<'t>]) -> Observation<'t> {
+        self.sense.shown(&readings[..readings.len() - self.swarm_instruments().count()])
+    }
+
+    /// Actions of agents with these instrument readings and policy outputs `raw`. Equal up to rounding to
+    /// [`strength`](Self::strength), [`saturate`](Self::saturate) and [`filter`](Self::filter) in turn.
+    #[doc(hidden)]
+    pub fn act_alone<'t>(&self, raw: Var<'t>, readings: &[Var<'t>]) -> Var<'t> {
+        let mut own = readings[readings.len() - self.swarm_instruments().count()..].iter().copied();
+        let mut next = || own.next().expect("one reading per instrument");
+        let of_each = |x: Var<'t>| x.reshape(&x.shape().sizes()[..2]);
+        let crowd = self.crowd.as_ref().map(|crowd| (crowd, of_each(next())));
+        let safety = self.safety.as_ref().map(|safety| (safety, next()));
+        let strength = of_each(next());
+        let action = self.saturate(raw, crowd.map_or(strength, |(crowd, reading)| crowd.divided(strength, reading)));
+        safety.map_or(action, |(safety, reading)| safety.known(action, reading))
+    }
+}

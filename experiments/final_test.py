@@ -1,0 +1,137 @@
+"""The published test of our policies on instances of seed 5000, which nothing was chosen on: results/test.jsonl.
+
+    python3 experiments/final_test.py [PROBLEM…] [--instances N] [--dry]
+    python3 experiments/final_test.py variants [PROBLEM…]
+        # shipped models nearer to the paper's setting: results/variants.jsonl
+    python3 experiments/final_test.py decisions
+        # computing time of a decision; needs the Python package and an idle core
+
+With half, all, twice and four times the agents, with failures halfway, with noise of sensors and actuators. Lines
+that are there already are kept; models are those of experiments/train.py. --dry prints the scores and records
+nothing.
+"""
+
+import argparse
+import time
+
+from cases import FAILURES, PROBLEMS, SEEDS, TEST_SEED, TESTED, changes, cinoc, commit, model, run_folder, run_name
+from tables import put, read
+
+# Shipped policies with what the paper had, or probably had: problem, words, changes, instances.
+VARIANTS = (
+    ("ks2d", "paper's lattice and time", ("swarm.staggered=false", "physics.ticks=25"), 50),
+    ("ks2d", "paper's lattice, 5 time units", ("swarm.staggered=false",), 50),
+    ("ks2d", "even lattice, 2.5 time units", ("physics.ticks=25",), 50),
+    ("turbulence2d", "pushes up to 40", ("swarm.u_limit=40.0",), 20),
+    ("turbulence2d", "square lattice", ("swarm.staggered=false",), 20),
+    ("heat1d", "half the tick, 600 ticks", ("physics.dt=0.0005", "physics.ticks=600"), 200),
+    ("heat1d", "twice the tick, 150 ticks", ("physics.dt=0.002", "physics.ticks=150"), 200),
+    ("fkpp1d", "half the tick, 600 ticks", ("physics.dt=0.0005", "physics.ticks=600"), 200),
+    ("fkpp1d", "twice the tick, 150 ticks", ("physics.dt=0.002", "physics.ticks=150"), 200),
+)
+TICKS = 30
+
+
+def cases(problem, setting):
+    """Name and options of each case."""
+    about = PROBLEMS[problem]
+    m = about.agents
+    yield "agents", ("--agents", m)
+    if setting != "centralised":
+        yield "agents", ("--agents", f"{m // 2},{2 * m},{4 * m}")
+    yield "deaths", ("--fail", FAILURES)
+    yield "sensors", changes((f"swarm.sensor_noise={about.sensor_noise}",))
+    yield "actuators", changes((f"swarm.actuator_noise={about.actuator_noise}",))
+
+
+def test(problem, instances, dry):
+    """All tested settings and seeds of a problem."""
+    for name in (run_name(problem, setting, seed) for setting in TESTED for seed in SEEDS):
+        known = [line for line in read("test", run=name) if line["case"] != "decision"]
+        if (known and not dry) or not (run_folder(name) / "model.safetensors").exists():
+            continue
+        rows = []
+        for case, options in cases(problem, name.split("/")[1].rsplit("-", 1)[0]):
+            for row in cinoc(
+                "eval", model(name), "--seed", TEST_SEED, *options, *(("--instances", instances) if instances else ())
+            ):
+                row.pop("model")
+                rows.append({"run": name, "commit": commit(), "case": case, **row})
+                print(f"{name}, {case}, {row['agents']} agents: relative error {row['ratio']:.3g}", flush=True)
+        if not dry:
+            put("test", rows)
+
+
+def variants(problems):
+    """Adds the lines of the shipped models, in place of earlier ones."""
+    for problem, words, settings, instances in VARIANTS:
+        if problem in problems:
+            (row,) = cinoc("eval", problem, "--seed", TEST_SEED, "--instances", instances, *changes(settings))
+            row.pop("model")
+            run = f"{problem}/{words}"
+            put("variants", [{"run": run, "commit": commit(), "variant": words, "set": list(settings), **row}], run=run)
+            print(f"{run}: relative error {row['ratio']:.3g}", flush=True)
+
+
+def decisions():
+    """Seconds of computing per decision and agent, on one thread, as baselines/score.py measures it for the others."""
+    import cinoc as package
+    import numpy as np
+    from cinoc.envs import Batch
+
+    for problem, about in PROBLEMS.items():
+        for setting in ("tuned", "paper"):
+            name, instances = run_name(problem, setting, 0), about.instances
+            if not (run_folder(name) / "model.safetensors").exists():
+                continue
+            policy = package.load(model(name))
+            batch = Batch(problem, instances, preset=setting, stream="test")
+            batch.seed([TEST_SEED] * instances, np.random.default_rng, index=np.arange(instances))
+            batch.reset()
+            policy.reset()
+            each = []
+            for _ in range(TICKS):
+                seen = batch.observe()
+                began = time.process_time()
+                action = np.asarray(policy(seen))
+                each.append((time.process_time() - began) / (instances * batch.agents))
+                batch.step(action.reshape(instances, *batch.action_shape))
+            line = {
+                "run": name,
+                "commit": commit(),
+                "case": "decision",
+                "seed": TEST_SEED,
+                "problem": problem,
+                "ticks": TICKS,
+                "instances": instances,
+                "agents": batch.agents,
+                "decision_seconds": float(np.mean(each)),
+                "median": float(np.median(each)),
+                "least": float(np.min(each)),
+            }
+            put("test", [line], run=name, case="decision")
+            print(f"{name}: {1e6 * line['decision_seconds']:.2g} µs", flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument(
+        "words", nargs="*", choices=[[], "variants", "decisions", *PROBLEMS], metavar="variants | decisions | PROBLEM"
+    )
+    parser.add_argument("--instances", type=int, help="fewer, for a trial with --dry")
+    parser.add_argument("--dry", action="store_true")
+    given = parser.parse_args()
+    if given.instances and not given.dry:
+        parser.error("--instances is for a trial: add --dry")
+    problems = [word for word in given.words if word in PROBLEMS] or list(PROBLEMS)
+    if "decisions" in given.words:
+        decisions()
+    elif "variants" in given.words:
+        variants(problems)
+    else:
+        for problem in problems:
+            test(problem, given.instances, given.dry)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,192 @@
+"""All studies, with the policies of three seeds: results/studies/STUDY.jsonl, and results/noisy.jsonl, rings.jsonl,
+discs.jsonl.
+
+    python3 experiments/studies.py [--problem P,…] [--study S,…] [--trained | --used]
+    python3 experiments/studies.py noisy | rings | discs
+
+After experiments/train.py (or archive.py fetch). `cinoc study` keeps its tables in runs/studies/, where what is
+there is not computed again; complete ones are put into results/. Policies that a study trains get a quarter of the
+updates of the recipe; in the plane such studies score on 50 instances. `noisy` compares the paper's setting trained
+with and without noise, `rings` uses the ks1d policies on longer rings, `discs` the policies of heat2d_obstacles with
+discs elsewhere or moving.
+"""
+
+import argparse
+import functools
+import re
+import subprocess
+
+from cases import (
+    EARLIER_SEED,
+    EARLIER_WORDS,
+    PROBLEMS,
+    RUNS,
+    SEEDS,
+    STUDIES_TRAINED,
+    STUDIES_USED,
+    STUDY_SEED,
+    changes,
+    cinoc,
+    commit,
+    computing,
+    model,
+    program,
+    run_name,
+    today,
+)
+from tables import jsonl, put, read
+
+RINGS = ((32, 128, "10,15,20,30,60,90,120"), (64, 256, "30"), (200, 512, "80"), (500, 1024, "200"))
+DISCS = (
+    ("obstacles.discs=[[0.5, 0.5, 0.08], [0.15, 0.15, 0.08], [0.85, 0.85, 0.08]]",),
+    ("obstacles.discs=[[0.3, 0.3, 0.08], [0.7, 0.3, 0.08], [0.5, 0.75, 0.08]]",),
+    ("obstacles.discs=[[0.25, 0.6, 0.1], [0.6, 0.25, 0.06], [0.75, 0.75, 0.12]]",),
+    ("obstacles.discs=[[0.125, 0.375, 0.08], [0.625, 0.625, 0.08], [0.875, 0.125, 0.08]]",),
+    # The usual positions, circled once, and nearly four times, in an episode.
+    ("obstacles.orbit=0.05", "obstacles.orbit_ticks=300"),
+    ("obstacles.orbit=0.05", "obstacles.orbit_ticks=80"),
+    # Through the middle, past most agents.
+    ("obstacles.orbit=0.2", "obstacles.orbit_ticks=300", "obstacles.discs=[[0.5,0.5,0.08]]"),
+)
+
+
+@functools.cache
+def word(study):
+    """The word of the command line for a study: an earlier one where the program has that."""
+    listed = subprocess.run([program(), "study"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True).stdout
+    return study if study not in EARLIER_WORDS or re.search(rf"^\s*{study}\b", listed, re.M) else EARLIER_WORDS[study]
+
+
+def policies(problem, setting="tuned"):
+    """Names of the policies of three seeds."""
+    return [run_name(problem, setting, seed) for seed in SEEDS]
+
+
+def run_study(study, problem, names, out, *options):
+    """The table of a study; none where the problem has nothing that it varies."""
+    words = [
+        program(),
+        "study",
+        word(study),
+        problem,
+        "--policies",
+        ",".join(str(model(name)) for name in names),
+        *map(str, options),
+        "-o",
+        str(out),
+    ]
+    done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if done.returncode:
+        if "nothing that the study" in done.stdout:
+            return None
+        raise SystemExit(done.stdout)
+    head, *rest = jsonl(out / f"{word(study)}-{problem}.jsonl")
+    head = {key: value for key, value in head.items() if key not in ("study", "problem", "seed")} | {
+        "policies": list(names)
+    }
+    return {"problem": problem, "seed": STUDY_SEED, "request": head, "rows": [row for line in rest for row in line]}
+
+
+def studies(problems, names):
+    """Puts complete studies into their tables."""
+    for study in names:
+        for problem in problems:
+            short = ["--set", f"train.updates={PROBLEMS[problem].study_updates}"] if study in STUDIES_TRAINED else []
+            short += ["--instances", 50] if study in STUDIES_TRAINED and not problem.endswith("1d") else []
+            before = computing()
+            found = run_study(study, problem, policies(problem), RUNS / "studies", *short)
+            if found is None:
+                print(f"{study} {problem}: not for this problem")
+                continue
+            old = read(f"studies/{study}", problem=problem)
+            if old and old[0]["rows"] == found["rows"]:
+                print(f"{study} {problem}: there already")
+                continue
+            put(
+                f"studies/{study}",
+                [
+                    {
+                        "run": f"{study}/{problem}",
+                        "study": study,
+                        "commit": commit(),
+                        "date": today(),
+                        "computing_seconds": int(computing() - before),
+                        **found,
+                    }
+                ],
+                problem=problem,
+            )
+            print(f"{study} {problem}", flush=True)
+
+
+def noisy():
+    """With and without noise in training; both are used without."""
+    quiet = ["--used", "swarm.sensor_noise=0", "--used", "swarm.actuator_noise=0"]
+    for problem in ("heat1d", "fkpp1d"):
+        for how, setting, options in (("with", "noisy", quiet), ("without", "paper", [])):
+            found = run_study("cardinality", problem, policies(problem, setting), RUNS / "noisy" / how, *options)
+            put(
+                "noisy",
+                [{"run": f"{problem}/{how}", "trained": f"{how} noise", "commit": commit(), **found}],
+                run=f"{problem}/{how}",
+            )
+
+
+def scored(table, name, what, *options):
+    """Adds rows of an evaluation of one policy."""
+    rows = cinoc("eval", model(name), *options)
+    for row in rows:
+        row.pop("model")
+        print(f"{name}, {what}: {row['ratio']:.3g}", flush=True)
+    return [{"run": name, "commit": commit(), **what, **row} for row in rows]
+
+
+def rings():
+    """The ks1d policies, trained on a ring of length 22."""
+    for name in policies("ks1d"):
+        rows = []
+        for length, nodes, agents in RINGS:
+            ring = changes((f"physics.length={length}", f"physics.nodes={nodes}"))
+            rows += scored("rings", name, {"length": length}, "--seed", STUDY_SEED, *ring, "--agents", agents)
+        put("rings", rows, run=name)
+
+
+def discs():
+    """Discs that no policy was trained with."""
+    for name in policies("heat2d_obstacles"):
+        rows = []
+        for settings in DISCS:
+            rows += scored(
+                "discs",
+                name,
+                {"set": " ".join(settings)},
+                "--seed",
+                EARLIER_SEED,
+                "--instances",
+                100,
+                *changes(settings),
+            )
+        put("discs", rows, run=name)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", nargs="?", choices=("noisy", "rings", "discs"))
+    parser.add_argument("--problem", default=",".join(PROBLEMS))
+    parser.add_argument("--study")
+    parser.add_argument("--trained", action="store_true", help="only studies that train their policies")
+    parser.add_argument("--used", action="store_true", help="only studies of trained policies")
+    given = parser.parse_args()
+    if given.what:
+        {"noisy": noisy, "rings": rings, "discs": discs}[given.what]()
+        return
+    names = (
+        given.study.split(",")
+        if given.study
+        else [*STUDIES_USED * (not given.trained), *STUDIES_TRAINED * (not given.used)]
+    )
+    studies(given.problem.split(","), names)
+
+
+if __name__ == "__main__":
+    main()
