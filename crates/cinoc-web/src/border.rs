@@ -156,12 +156,12 @@ extern "C" fn ended(number: u32) -> u32 {
 
 #[unsafe(no_mangle)]
 extern "C" fn diverged(number: u32) -> u32 {
-    with(|stage| u32::from(stage.env(lane(number)).last().diverged[0]))
+    with(|stage| u32::from(stage.env(lane(number)).last_step().diverged[0]))
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn tick(number: u32) -> usize {
-    with(|stage| stage.env(lane(number)).tick(0))
+    with(|stage| stage.env(lane(number)).ticks_elapsed(0))
 }
 
 #[unsafe(no_mangle)]
