@@ -1,4 +1,4 @@
-"""Any number of ranks, of either MPI, gives the bits of one process; a rank that dies ends the job; a run resumes with any other number of ranks.
+"""Any number of ranks, of either MPI, gives the bits of one process; a rank that crashes ends the job; a run resumes with any other number of ranks.
 
     python3 .ci/mpi.py FOLDER
 

@@ -82,9 +82,9 @@ def scores(
 
 def _kill(batch: Batch, share: float, seed: int) -> None:
     """Draws failing agents: equally many in each instance, different ones in each."""
-    dead = round(share * batch.agents)
+    failing = round(share * batch.agents)
     for i in range(batch.instances):
-        for agent in np.random.default_rng([seed, i]).choice(batch.agents, dead, replace=False):
+        for agent in np.random.default_rng([seed, i]).choice(batch.agents, failing, replace=False):
             batch.env.set_strength(i, int(agent), 0.0)
 
 

@@ -25,7 +25,7 @@ from cases import LEARNERS, PROBLEMS, ROOT, RUNS, program
 from tables import read
 
 FIGURES = ROOT / "docs/figures"
-COMMITTED = (("cardinality", "heat1d"), ("cardinality", "ks1d"), ("cardinality", "ks2d"), ("noise", "fkpp1d"))
+COMMITTED = (("cardinality", "heat1d"),)
 POLICY, OPTIMUM, GREY, BLACK = "#0072b2", "#d55e00", "#919191", "#191919"
 INKS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#111111", "#8c564b", "#7f7f7f")
 DIGITS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -443,128 +443,12 @@ def draw_growth(rows):
     return picture.svg(970, 380)
 
 
-KINDS = {
-    "layers, at the peak": "#1f6fb4",
-    "layers, beyond it": "#8fbbe0",
-    "equation": "#4a9a4a",
-    "observation": "#c4902d",
-    "push": "#c4512d",
-    "other operations": "#9a7fb0",
-    "between operations": "#cccccc",
-}
-OF = {
-    "theta step": "equation",
-    "alternating directions": "equation",
-    "spectral step": "equation",
-    "transport": "equation",
-    "diffuse": "equation",
-    "displacement": "equation",
-    "observe": "observation",
-    "force": "push",
-    "flow": "push",
-    "bumps": "push",
-}
-# Bytes per second of one core, measured by reading arrays of 1 MB and 128 MB.
-ROOFS = {"nearer caches, 25 GB/s": 25e9, "memory, 14 GB/s": 14e9}
-
-
-def time_shares(run):
-    """Milliseconds of each kind, per thread."""
-    found = dict.fromkeys(KINDS, 0.0)
-    for operation in run["operations"]:
-        ms = operation["forward"]["ms"] + operation["backward"]["ms"]
-        flops = operation["forward"]["flops"] + operation["backward"]["flops"]
-        if flops:
-            least = min(ms, 1e3 * flops * run["threads"] / run["peak_flops"])
-            found["layers, at the peak"] += least
-            found["layers, beyond it"] += ms - least
-        else:
-            found[OF.get(operation["name"], "other operations")] += ms
-    found["between operations"] = max(0.0, run["ms_per_update"] - sum(found.values()))
-    return found
-
-
-def draw_roofline(runs):
-    """Above, where the time of an update goes; below, rates of layers under the roofs of the processor."""
-    left, width, row_height = 190, 620, 24
-    picture = Picture()
-    picture.text("Where the time of an update goes", left, 22, size=16)
-    for i, (kind, ink) in enumerate(KINDS.items()):
-        x, y = left + 210 * (i % 3), 44 + 20 * (i // 3)
-        picture.add("rect", x=x, y=y - 11, width=12, height=12, fill=ink)
-        picture.text(kind, x + 18, y, size=13)
-    y = 120
-    for run in runs:
-        found, x = time_shares(run), left
-        picture.text(f"{run['problem']}, {run['preset']}", left - 8, y + 14, "end", 13)
-        for kind, ms in found.items():
-            share = width * ms / sum(found.values())
-            picture.add("rect", x=f"{x:.1f}", y=y, width=f"{share:.1f}", height=row_height - 6, fill=KINDS[kind])
-            x += share
-        ms = run["ms_per_update"]
-        picture.text(f"{ms / 1000:.1f} s" if ms >= 1000 else f"{ms:.0f} ms", left + width + 8, y + 14, size=13)
-        y += row_height
-    axes = Axes(picture, left, y + 40, width, 300, (10**-0.4, 10**2.4), (10**0.75, 10**2.35), True, True)
-    axes.frame("arithmetic per byte touched (flop/B)", "GFLOP/s of one core")
-    ends = 10 ** axes.x[0], 10 ** axes.x[1]
-    inside = lambda x, ends: min(max(x, 10 ** ends[0]), 10 ** ends[1])
-    peak = runs[0]["peak_flops"] / runs[0]["threads"] / 1e9
-    for name, bandwidth in ROOFS.items():
-        points = [
-            (x, min(peak, x * bandwidth / 1e9))
-            for x in (ends[0] * (ends[1] / ends[0]) ** (i / 150) for i in range(151))
-        ]
-        points = [axes.at(a, b) for a, b in points if axes.y[0] <= math.log10(b) <= axes.y[1]]
-        picture.path(points, "#555", 1.2, stroke_dasharray="5 4" if "memory" in name else "none")
-        picture.text(name, points[0][0] + 6, points[0][1] - 6, size=11)
-    for run in runs:
-        ink = POLICY if run["preset"] == "paper" else OPTIMUM
-        for operation in run["operations"]:
-            for direction in ("forward", "backward"):
-                part = operation[direction]
-                if part["flops"] and part["ms"] > 0.03 * run["ms_per_update"]:
-                    x, rate = part["flops"] / part["bytes"], part["flops"] / part["ms"] / 1e6
-                    picture.dot(
-                        *axes.at(inside(x, axes.x), inside(rate, axes.y)),
-                        "white" if direction == "forward" else ink,
-                        5,
-                        stroke=ink,
-                        stroke_width=1.5,
-                    )
-    picture.text(
-        "○ forward  ● backward; blue: the paper's policy, orange: ours; layers that take 3 % of an update or more",
-        left,
-        y + 402,
-        size=12,
-    )
-    return picture.svg(left + width + 90, y + 420)
-
-
-def draw_gradients(rows):
-    """Norm of the first gradient against the length of the episode."""
-    picture = Picture()
-    axes = Axes(
-        picture, 80, 40, 400, 280, [row["ticks"] for row in rows], [row["gradient"] for row in rows], True, True
-    )
-    axes.frame("ticks of an episode", "norm of the first gradient")
-    for i, problem in enumerate(dict.fromkeys(row["problem"] for row in rows)):
-        points = [axes.at(row["ticks"], row["gradient"]) for row in rows if row["problem"] == problem]
-        picture.path(points, INKS[i])
-        for point in points:
-            picture.dot(*point, INKS[i], 3.5)
-        picture.text(problem, 96, 62 + 18 * i, size=13, ink=INKS[i])
-    return picture.svg(520, 380)
-
-
 def tables():
     """Committed pictures by name."""
     out = {
         "gaps": draw_gaps(gaps()),
         "scale": draw_scale(scale.predict()),
         "large_fields": draw_growth([row for row in read("large_fields", kind="growth") if row["threads"] == 1]),
-        "roofline": draw_roofline(read("operations")),
-        "baselines_heat1d": draw_baselines("heat1d"),
-        "gradient_growth": draw_gradients(read("gradient_norms")),
     }
     for study, problem in COMMITTED:
         out[f"{study}_{problem}"] = draw_study(study, read(f"studies/{study}", problem=problem)[0])

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Writes the tables of all pages from results/: python3 experiments/report.py [--check] [--list] [PAGE…]
+"""Writes the tables of all pages from results/: python3 experiments/report.py [--check] [--list] [--print NAME] [PAGE…]
 
 A page holds blocks: the lines between <!-- NAME: written by experiments/report.py --> and <!-- end of NAME -->.
---check changes nothing and fails where a block differs from the tables; --list prints the names of all blocks.
+--check changes nothing and fails where a block differs from the tables. --list prints the names of all blocks and
+--print one of them: some tables are too long for the pages.
 """
 
 import argparse
@@ -62,10 +63,14 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--list", action="store_true")
+    parser.add_argument("--print", choices=BLOCKS, metavar="NAME", help="print this table")
     parser.add_argument("pages", nargs="*", type=pathlib.Path, metavar="PAGE")
     given = parser.parse_args()
     if given.list:
         print("\n".join(BLOCKS))
+        return
+    if given.print:
+        print("\n".join(lines(given.print)))
         return
     known, old = set(), []
     for path in [page.resolve() for page in given.pages] or pages():
@@ -77,8 +82,6 @@ def main():
             old.append(str(where))
             if not given.check:
                 path.write_text(new)
-    if not given.pages and (missing := [name for name in BLOCKS if name not in known]):
-        print(f"{len(missing)} of {len(BLOCKS)} blocks are on no page: {', '.join(missing)}")
     if given.check and old:
         sys.exit(f"tables differ from results/ on {', '.join(old)}; run python3 experiments/report.py")
     print(f"{len(known)} blocks, {len(old)} pages {'differ' if given.check else 'written'}")

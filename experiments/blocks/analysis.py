@@ -18,12 +18,12 @@ def gaps():
     found = [dict(line, bounded=False) for line in rows("optimum") if line["kind"] == "gap"]
     for line in found:
         if line["case"] == "M":
-            dead = next(
+            failed = next(
                 (other for other in found if (other["problem"], other["case"]) == (line["problem"], "failures")), None
             )
-            same = dead and all(dead[key] == line[key] for key in ("agents", "instances", "seed"))
-            if same and dead["optimum_ratio"] < line["optimum_ratio"]:
-                line.update(optimum_ratio=dead["optimum_ratio"], bounded=True)
+            same = failed and all(failed[key] == line[key] for key in ("agents", "instances", "seed"))
+            if same and failed["optimum_ratio"] < line["optimum_ratio"]:
+                line.update(optimum_ratio=failed["optimum_ratio"], bounded=True)
     return sorted(found, key=lambda line: (list(PROBLEMS).index(line["problem"]), list(CASES).index(line["case"])))
 
 
@@ -58,7 +58,7 @@ def gap_table():
         "agents",
         "seed",
         "iterations",
-        "converged",
+        "flat",
         "policy, relative error",
         "optimum, relative error",
         "gap of the means",
@@ -93,7 +93,7 @@ def optima():
             "optimum, relative error",
             "without limits, agents at rest",
             "iterations, mean",
-            "converged",
+            "flat",
         ],
         out,
     )

@@ -53,12 +53,12 @@ def test_closed_loop(name):
     xi0 = np.repeat(ours.places()[None], batch, 0)
     if p.mobile:
         xi0 = xi0 + 0.01 * rng.uniform(-1, 1, xi0.shape)
-    dead = [[(TICKS // 3, int(agent)) for agent in rng.choice(m, m // 4, replace=False)] for _ in range(batch)]
+    failures = [[(TICKS // 3, int(agent)) for agent in rng.choice(m, m // 4, replace=False)] for _ in range(batch)]
     death = np.full((batch, m), shards.NEVER)
-    for instance, agents in enumerate(dead):
+    for instance, agents in enumerate(failures):
         for tick, agent in agents:
             death[instance, agent] = tick
-    found = ENGINE.Rollout(ours.native, z0, target, xi0, TICKS, policy=policy.native, deaths=dead)
+    found = ENGINE.Rollout(ours.native, z0, target, xi0, TICKS, policy=policy.native, deaths=failures)
     gradient = found.backward(cost=np.full(batch, 1 / batch))["params"]
 
     params = {key: jnp.asarray(value) for key, value in policy.parts().items()}

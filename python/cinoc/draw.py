@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-DEAD, ALIVE, TARGET, BLUE, GREY = "0.45", "black", "#d95f02", "#0571b0", "0.6"
+FAILED, ACTIVE, TARGET, BLUE, GREY = "0.45", "black", "#d95f02", "#0571b0", "0.6"
 
 
 def show(
@@ -113,8 +113,9 @@ def _figure(width: float, height: float) -> Figure:
 
 
 def _headline(episode: Any) -> str:
-    dead = int((~episode.alive.values[-1].astype(bool)).sum())
-    words = [str(episode.attrs["problem"]), f"{episode.sizes['agent']} agents" + (f", {dead} {'dies' if dead == 1 else 'die'}" if dead else "")]
+    failed = int((~episode.alive.values[-1].astype(bool)).sum())
+    fail = f", {failed} {'fails' if failed == 1 else 'fail'}" if failed else ""
+    words = [str(episode.attrs["problem"]), f"{episode.sizes['agent']} agents{fail}"]
     words.append(f"instance {int(episode.instance)} of seed {episode.attrs['seed']}")
     if np.isfinite(episode.score):
         words.append(f"score {float(episode.score):.2g}")
@@ -144,7 +145,7 @@ def _errors(axes: Axes, episode: Any, name: str, others: dict[str, Any]) -> None
 
 
 def _paths(episode: Any) -> list[tuple[Any, Any, Any]]:
-    """Of each agent: its coordinates over time, and when it lives."""
+    """Of each agent: its coordinates over time, and when it is active."""
     alive = episode.alive.values.astype(bool)
     return [(episode.xi.values[:, agent], alive[:, agent], episode.time.values) for agent in range(episode.sizes["agent"])]
 
@@ -159,11 +160,11 @@ def _line(figure: Figure, episode: Any, name: str, others: dict[str, Any]) -> No
     figure.colorbar(image, ax=space, label="field z", pad=0.02)
     halo = [patheffects.withStroke(linewidth=2.6, foreground="white", alpha=0.7)]
     thin = 1.3 if episode.sizes["agent"] <= 32 else 0.7
-    for xi, lives, times in _paths(episode):
-        space.plot(times, np.where(lives, xi[:, 0], np.nan), color=ALIVE, lw=thin, path_effects=halo)
-        space.plot(times, np.where(lives, np.nan, xi[:, 0]), color=DEAD, lw=thin, ls=(0, (4, 3)))
-    dead = not episode.alive.values.all()
-    space.set(xlabel="time t", ylabel="position x", title="field and agents" + (" (dashed: dead)" if dead else ""))
+    for xi, active, times in _paths(episode):
+        space.plot(times, np.where(active, xi[:, 0], np.nan), color=ACTIVE, lw=thin, path_effects=halo)
+        space.plot(times, np.where(active, np.nan, xi[:, 0]), color=FAILED, lw=thin, ls=(0, (4, 3)))
+    failed = not episode.alive.values.all()
+    space.set(xlabel="time t", ylabel="position x", title="field and agents" + (" (dashed: failed)" if failed else ""))
     space.set_xlim(t[0], t[-1])
     space.set_ylim(x[0], x[-1])
     curves.plot(x, z[0], color=GREY, label="start")
@@ -183,11 +184,11 @@ def _field(axes: Axes, episode: Any, values: Any, colours: dict[str, Any]) -> An
     return image
 
 
-def _dots(axes: Axes, xi: Any, lives: Any) -> tuple[Any, Any]:
+def _dots(axes: Axes, xi: Any, active: Any) -> tuple[Any, Any]:
     size = 30 if len(xi) <= 64 else 10
-    dead = axes.scatter(xi[~lives, 0], xi[~lives, 1], s=size, color="white", edgecolors=DEAD, linewidths=1.2, zorder=3, clip_on=False)
-    living = axes.scatter(xi[lives, 0], xi[lives, 1], s=size, color=ALIVE, edgecolors="white", linewidths=0.6, zorder=4, clip_on=False)
-    return living, dead
+    rings = axes.scatter(xi[~active, 0], xi[~active, 1], s=size, color="white", edgecolors=FAILED, linewidths=1.2, zorder=3, clip_on=False)
+    dots = axes.scatter(xi[active, 0], xi[active, 1], s=size, color=ACTIVE, edgecolors="white", linewidths=0.6, zorder=4, clip_on=False)
+    return dots, rings
 
 
 def _discs(axes: Axes, episode: Any, tick: int) -> list[Any]:
@@ -210,11 +211,11 @@ def _plane(figure: Figure, episode: Any, name: str, others: dict[str, Any]) -> N
         _discs(axes, episode, tick)
         _dots(axes, episode.xi.values[tick], alive[tick])
     moved = np.abs(episode.xi.values[-1] - episode.xi.values[0]).max() > 0
-    for xi, lives, _ in _paths(episode) if moved else []:
-        panels[1].plot(*np.where(lives[:, None], xi, np.nan).T, color=ALIVE, lw=0.7, alpha=0.6)
-        panels[1].plot(*np.where(lives[:, None], np.nan, xi).T, color=DEAD, lw=0.7, ls="--")
+    for xi, active, _ in _paths(episode) if moved else []:
+        panels[1].plot(*np.where(active[:, None], xi, np.nan).T, color=ACTIVE, lw=0.7, alpha=0.6)
+        panels[1].plot(*np.where(active[:, None], np.nan, xi).T, color=FAILED, lw=0.7, ls="--")
     if not alive.all():
-        panels[1].set_title(f"end, t = {t[-1]:g} (rings: dead)")
+        panels[1].set_title(f"end, t = {t[-1]:g} (rings: failed)")
     if aim:
         _field(panels[2], episode, episode.target.values, colours)
         panels[2].set_title("target")
@@ -232,17 +233,17 @@ def _film_line(axes: Axes, episode: Any) -> Any:
     def points(tick: int) -> Any:
         return np.stack([xi[tick, :, 0], np.interp(xi[tick, :, 0], x, z[tick])], -1)
 
-    living, dead = _dots(axes, points(0), alive[0])
+    active, failed = _dots(axes, points(0), alive[0])
     axes.set(xlabel="position x", ylabel="field z", xlim=(x[0], x[-1]))
     axes.grid(alpha=0.25)
     axes.legend(frameon=False, loc="upper right")
 
     def to_tick(tick: int) -> list[Any]:
         line.set_ydata(z[tick])
-        living.set_offsets(points(tick)[alive[tick]])
-        dead.set_offsets(points(tick)[~alive[tick]])
+        active.set_offsets(points(tick)[alive[tick]])
+        failed.set_offsets(points(tick)[~alive[tick]])
         axes.set_title(f"t = {t[tick]:.3g}")
-        return [line, living, dead]
+        return [line, active, failed]
 
     return to_tick
 
@@ -255,15 +256,15 @@ def _film_plane(axes: Axes, episode: Any) -> Any:
         axes.contour(episode.x, episode.y, episode.target.values.T, levels=6, colors="0.3", linewidths=0.7)
     axes.figure.colorbar(image, ax=axes, label="field z")
     circles = _discs(axes, episode, 0)
-    living, dead = _dots(axes, xi[0], alive[0])
+    active, failed = _dots(axes, xi[0], alive[0])
 
     def to_tick(tick: int) -> list[Any]:
         image.set_array(z[tick].T)
         for circle, (x, y, _) in zip(circles, episode.discs.values[tick] if circles else []):
             circle.center = x, y
-        living.set_offsets(xi[tick][alive[tick]])
-        dead.set_offsets(xi[tick][~alive[tick]])
+        active.set_offsets(xi[tick][alive[tick]])
+        failed.set_offsets(xi[tick][~alive[tick]])
         axes.set_title(f"t = {t[tick]:.3g}")
-        return [image, living, dead]
+        return [image, active, failed]
 
     return to_tick

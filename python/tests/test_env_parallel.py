@@ -73,7 +73,7 @@ def test_agents_that_die_leave() -> None:
     assert len(env.agents) == 8
 
 
-def test_what_the_dead_do_does_not_matter() -> None:
+def test_actions_of_failed_agents_do_not_matter() -> None:
     ends = []
     for action in (0.0, 1.0):
         env = parallel_env("heat1d", deaths=[(0, 3)], **cheap("heat1d"))

@@ -41,7 +41,7 @@ pub fn program() -> &'static str {
     &NAME
 }
 
-/// Whoever read standard output has read enough, as in `cinoc eval heat1d | head -1`.
+/// Error of a closed standard output: its reader has read enough, as in `cinoc eval heat1d | head -1`.
 #[derive(Debug)]
 pub struct Closed;
 
@@ -53,7 +53,7 @@ impl fmt::Display for Closed {
 
 impl std::error::Error for Closed {}
 
-/// What `say!` does.
+/// Prints a line to standard output; implementation of `say!`.
 pub fn line(text: fmt::Arguments) -> Result<()> {
     if !speaks() {
         return Ok(());
@@ -81,7 +81,7 @@ pub fn has_folder(path: &Path) -> Result<()> {
     }
 }
 
-/// What `note!` does.
+/// Prints a line to standard error; implementation of `note!`.
 pub fn error_line(text: fmt::Arguments) {
     if speaks() {
         write_error(text);
@@ -93,7 +93,7 @@ pub fn write_error(text: fmt::Arguments) {
     let _ = writeln!(std::io::stderr().lock(), "{text}");
 }
 
-/// Whether there is a terminal to show progress on.
+/// True if there is a terminal to show progress on.
 pub fn terminal() -> bool {
     speaks() && std::io::stderr().is_terminal()
 }

@@ -25,7 +25,7 @@ pub fn listen() -> Result<()> {
     Ok(set?)
 }
 
-/// Whether a signal asked for an end.
+/// True if a signal asked the program to end.
 pub fn asked() -> bool {
     ASKED.get().is_some()
 }

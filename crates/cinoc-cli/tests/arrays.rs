@@ -126,13 +126,13 @@ fn episodes_are_written_as_arrays() {
     }
     let (t, x) = (array(&mut line, "t").1, array(&mut line, "x").1);
     assert!(t[0] == 0.0 && (t[6] - 6e-3).abs() < 1e-9 && x[0] == 0.0 && (x[99] - 1.0).abs() < 1e-6, "{t:?}");
-    // Two of five die halfway.
+    // Two of five fail halfway.
     let alive = array(&mut line, "alive").1;
     let count = |tick: usize| alive[5 * tick..5 * tick + 5].iter().sum::<f64>();
     assert_eq!([count(0), count(1), count(6)], [5.0, 5.0, 3.0], "{alive:?}");
     let action = array(&mut line, "action").1;
-    let dead = (0..5).find(|m| alive[30 + m] == 0.0).expect("a dead agent");
-    assert!(action[2 * dead] != 0.0 && action[(25 + dead) * 2] == 0.0, "the dead do nothing");
+    let failed = (0..5).find(|m| alive[30 + m] == 0.0).expect("a failed agent");
+    assert!(action[2 * failed] != 0.0 && action[(25 + failed) * 2] == 0.0, "failed agents do nothing");
 
     let mut plane = export(&["heat2d", "--set", "physics.ticks=4"]);
     for (name, shape) in

@@ -1,4 +1,4 @@
-//! Whatever happens to a file is noticed, in a sentence.
+//! Detection of damaged files, each with one sentence.
 
 mod common;
 

@@ -1,4 +1,4 @@
-//! What `cinoc eval` reports, warns of and refuses.
+//! Reports, warnings and refusals of `cinoc eval`.
 
 mod common;
 

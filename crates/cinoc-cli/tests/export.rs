@@ -6,7 +6,7 @@ use common::{cinoc, refused};
 use serde_json::Value;
 use std::process::Command;
 
-/// What a command prints that ends well.
+/// Returns the output of a command that succeeds.
 fn good(command: &mut Command) -> String {
     String::from_utf8(common::good(command).stdout).expect("text")
 }

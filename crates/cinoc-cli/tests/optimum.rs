@@ -1,4 +1,4 @@
-//! What `cinoc optimum` reports, keeps and refuses.
+//! Reports, files and refusals of `cinoc optimum`.
 
 mod common;
 
@@ -94,7 +94,7 @@ fn eval_reports_the_gap() {
     assert!(gap["count"] == 2 && gap["median"].as_f64().is_some_and(|gap| gap > 1.0), "{found}");
 }
 
-/// What no search could hold or know is refused before it begins.
+/// Requests that no search could hold or know are refused before it begins.
 #[test]
 fn what_cannot_be_searched_is_refused_with_a_sentence() {
     for many in [&["--instances", "1", "--agents", "99999999"][..], &["--agents", "99999999", "--horizon", "9"]] {

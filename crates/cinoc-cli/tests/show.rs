@@ -1,4 +1,4 @@
-//! What `cinoc show` draws and refuses.
+//! Figures and refusals of `cinoc show`.
 
 mod common;
 

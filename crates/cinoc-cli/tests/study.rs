@@ -1,4 +1,4 @@
-//! What `cinoc study` lists, writes, continues and refuses.
+//! Lists, tables, continuation and refusals of `cinoc study`.
 
 mod common;
 

@@ -161,10 +161,10 @@ enum cinoc_code cinoc_env_score(struct cinoc_env *env, size_t episode, double *s
 
 // Computes the cost of given actions over the next `ticks` ticks, from the present state of the episodes, and its
 // gradient with respect to the actions. `actions` and `gradient` are `[ticks, episodes, agents, actions]`, `cost` is
-// `[episodes]`. The environment does not change.
+// `[episodes]`. The environment does not change. Actuator noise, which cannot be known in advance, is zero here.
 //
 // # Safety
-// `env` was opened, and no other thread uses it; arrays have the given lengths.
+// `env` was opened, and no other thread uses it; arrays have the given lengths and do not overlap.
 enum cinoc_code cinoc_env_gradient(struct cinoc_env *env,
                                    size_t ticks,
                                    const CINOC_REAL *actions,
@@ -201,7 +201,7 @@ enum cinoc_code cinoc_policy_sizes(struct cinoc_policy *policy, struct cinoc_pol
 // or beyond 1e6 is reset to 0.
 //
 // # Safety
-// `policy` was opened, and no other thread uses it; arrays have the given lengths.
+// `policy` was opened, and no other thread uses it; arrays have the given lengths and do not overlap.
 enum cinoc_code cinoc_policy_act(struct cinoc_policy *policy,
                                  const CINOC_REAL *readings,
                                  size_t reading_count,

@@ -153,13 +153,17 @@ pub unsafe fn handle<'a, T: Object>(object: *mut T) -> Result<&'a mut T, Failure
     Ok(object)
 }
 
-/// Borrows a single output from C.
+/// Writes a single output to C.
 ///
 /// # Safety
-/// `to` is null or points to a value that nothing else uses.
-pub unsafe fn output<'a, T>(what: &str, to: *mut T) -> Result<&'a mut T, Failure> {
-    // SAFETY: null or valid and unshared, by the caller's contract.
-    unsafe { to.as_mut() }.map_or_else(|| wrong(format!("{what} is NULL; give the address of one")), Ok)
+/// `to` is null or points to room for one value, initialised or not.
+pub unsafe fn output<T: Copy>(what: &str, to: *mut T, value: T) -> Result<(), Failure> {
+    if to.is_null() {
+        return wrong(format!("{what} is NULL; give the address of one"));
+    }
+    // SAFETY: not null, and room for one value by the caller's contract.
+    unsafe { to.write(value) };
+    Ok(())
 }
 
 /// Borrows an array of numbers from C, which must have the length `needed`.
@@ -172,14 +176,33 @@ pub unsafe fn numbers<'a>(what: &str, numbers: *const Real, count: usize, needed
     Ok(unsafe { std::slice::from_raw_parts(numbers, count) })
 }
 
-/// Borrows an array of results from C, which must have the length `needed`.
+/// Numbers of which all bits may be zero.
+pub trait Number: Copy {}
+impl Number for f32 {}
+impl Number for f64 {}
+impl Number for u8 {}
+
+/// Borrows an array for results from C, filled with zeros, which must have the length `needed`.
 ///
 /// # Safety
-/// `room` is null or points to `count` initialised elements that nothing else uses.
-pub unsafe fn room<'a, T>(what: &str, room: *mut T, count: usize, needed: usize) -> Result<&'a mut [T], Failure> {
+/// `room` is null or points to room for `count` numbers, initialised or not, that nothing else uses.
+pub unsafe fn room<'a, T: Number>(what: &str, room: *mut T, count: usize, needed: usize) -> Result<&'a mut [T], Failure> {
     fits(what, room.is_null(), count, needed)?;
-    // SAFETY: not null, of this length and unshared by the caller's contract.
-    Ok(unsafe { std::slice::from_raw_parts_mut(room, count) })
+    // SAFETY: not null, of this length and unshared by the caller's contract; zeros are valid numbers.
+    unsafe {
+        room.write_bytes(0, count);
+        Ok(std::slice::from_raw_parts_mut(room, count))
+    }
+}
+
+/// Borrows an array of numbers from C that is read and written, which must have the length `needed`.
+///
+/// # Safety
+/// `numbers` is null or points to `count` initialised numbers that nothing else uses.
+pub unsafe fn state<'a>(what: &str, numbers: *mut Real, count: usize, needed: usize) -> Result<&'a mut [Real], Failure> {
+    fits(what, numbers.is_null(), count, needed)?;
+    // SAFETY: not null, of this length, initialised and unshared by the caller's contract.
+    Ok(unsafe { std::slice::from_raw_parts_mut(numbers, count) })
 }
 
 fn fits(what: &str, null: bool, count: usize, needed: usize) -> Result<(), Failure> {

@@ -117,10 +117,8 @@ pub unsafe extern "C" fn cinoc_env_close(env: *mut CinocEnv) {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cinoc_env_sizes(env: *mut CinocEnv, sizes: *mut CinocEnvSizes) -> CinocCode {
     let work = |CinocEnv { env, readings, .. }: &mut CinocEnv| {
-        // SAFETY: `sizes` points to one, by the contract of this function.
-        let sizes = unsafe { output("sizes", sizes) }?;
         let problem = env.problem();
-        *sizes = CinocEnvSizes {
+        let found = CinocEnvSizes {
             episodes: env.instances(),
             agents: env.agents(),
             ticks: problem.ticks,
@@ -129,7 +127,8 @@ pub unsafe extern "C" fn cinoc_env_sizes(env: *mut CinocEnv, sizes: *mut CinocEn
             readings: *readings,
             actions: problem.swarm.action_width(),
         };
-        Ok(())
+        // SAFETY: `sizes` points to one, by the contract of this function.
+        unsafe { output("sizes", sizes, found) }
     };
     // SAFETY: `env` was opened, by the contract of this function.
     unsafe { guard_on(env, work) }
@@ -227,8 +226,7 @@ pub unsafe extern "C" fn cinoc_env_run(
         let env = env.begun()?;
         // SAFETY: `policy` was opened and no other thread uses it, by the contract of this function.
         let own = unsafe { handle(policy) }?;
-        let (plant, other) = (own.problem.plant(), env.problem().plant());
-        if (plant.features, plant.action_width) != (other.features, other.action_width) {
+        if !own.problem.plant().serves(&*own.policy, &env.problem().plant()) {
             return wrong(
                 "this policy was made for agents with other sensors or actuators; open the environment with cinoc_env_open_for",
             );
@@ -346,13 +344,11 @@ pub unsafe extern "C" fn cinoc_env_actions(env: *mut CinocEnv, episode: usize, o
 pub unsafe extern "C" fn cinoc_env_score(env: *mut CinocEnv, episode: usize, score: *mut f64) -> CinocCode {
     let work = |env: &mut CinocEnv| {
         let env = env.begun()?;
-        // SAFETY: `score` points to a number, by the contract of this function.
-        let score = unsafe { output("score", score) }?;
         if episode >= env.instances() || !env.last_step().done[episode] {
             return wrong(format!("episode {episode} has no score yet; ask for one of an episode that is done"));
         }
-        *score = env.measures(episode)[0];
-        Ok(())
+        // SAFETY: `score` points to a number, by the contract of this function.
+        unsafe { output("score", score, env.measures(episode)[0]) }
     };
     // SAFETY: `env` was opened and no other thread uses it, by the contract of this function.
     unsafe { guard_on(env, work) }

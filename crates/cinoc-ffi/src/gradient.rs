@@ -7,10 +7,10 @@ use cinoc::rollout::{Control, GradientTargets, Loss, Outcome, Rollout};
 
 /// Computes the cost of given actions over the next `ticks` ticks, from the present state of the episodes, and its
 /// gradient with respect to the actions. `actions` and `gradient` are `[ticks, episodes, agents, actions]`, `cost` is
-/// `[episodes]`. The environment does not change.
+/// `[episodes]`. The environment does not change. Actuator noise, which cannot be known in advance, is zero here.
 ///
 /// # Safety
-/// `env` was opened, and no other thread uses it; arrays have the given lengths.
+/// `env` was opened, and no other thread uses it; arrays have the given lengths and do not overlap.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cinoc_env_gradient(
     env: *mut CinocEnv,
@@ -42,6 +42,7 @@ pub unsafe extern "C" fn cinoc_env_gradient(
             let place = |tick: usize| (tick * episodes + i) * each..(tick * episodes + i + 1) * each;
             let own: Vec<Real> = (0..ticks).flat_map(|tick| &actions[place(tick)]).copied().collect();
             let mut rollout = Rollout::new(ticks, 1, true, agents).part(env.ticks_elapsed(i), problem.ticks);
+            rollout.batch.quiet = true;
             rollout.batch.push(env.field(i), env.target(i), env.positions(i));
             rollout.batch.strength = env.strength(i).to_vec();
             rollout.batch.previous = env.action(i).to_vec();

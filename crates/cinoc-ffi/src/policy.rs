@@ -1,6 +1,6 @@
 //! Policies: shipped ones, from files and from run folders.
 
-use crate::border::{CinocCode, Object, close, guard_on, numbers, open, output, room, settings, text};
+use crate::border::{CinocCode, Object, close, guard_on, numbers, open, output, room, settings, state, text};
 use cinoc::export::Program;
 use cinoc::internal::library;
 use cinoc::policy::Policy;
@@ -83,9 +83,8 @@ pub unsafe extern "C" fn cinoc_policy_sizes(policy: *mut CinocPolicy, sizes: *mu
     // SAFETY: `policy` was opened and `sizes` points to one, by the contract of this function.
     unsafe {
         guard_on(policy, |CinocPolicy { program, .. }| {
-            *output("sizes", sizes)? =
-                CinocPolicySizes { readings: program.readings(), memory: program.state(), actions: program.width() };
-            Ok(())
+            let found = CinocPolicySizes { readings: program.readings(), memory: program.state(), actions: program.width() };
+            output("sizes", sizes, found)
         })
     }
 }
@@ -100,7 +99,7 @@ pub unsafe extern "C" fn cinoc_policy_sizes(policy: *mut CinocPolicy, sizes: *mu
 /// or beyond 1e6 is reset to 0.
 ///
 /// # Safety
-/// `policy` was opened, and no other thread uses it; arrays have the given lengths.
+/// `policy` was opened, and no other thread uses it; arrays have the given lengths and do not overlap.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cinoc_policy_act(
     policy: *mut CinocPolicy,
@@ -115,7 +114,7 @@ pub unsafe extern "C" fn cinoc_policy_act(
     unsafe {
         guard_on(policy, |CinocPolicy { program, .. }| {
             let readings = numbers("readings", readings, reading_count, program.readings())?;
-            let memory = room("memory", memory, memory_count, program.state())?;
+            let memory = state("memory", memory, memory_count, program.state())?;
             let action = room("action", action, action_count, program.width())?;
             action.copy_from_slice(&program.run(readings, memory));
             Ok(())

@@ -123,12 +123,12 @@ extern "C" fn begin_at(agents: usize) -> u32 {
         let (fields, rest) = given.split_at((2 * nodes).min(given.len()));
         let (places, strength) = rest.split_at((agents * stage.problem().swarm.dimensions()).min(rest.len()));
         let (start, target) = fields.split_at(fields.len() / 2);
-        let dead = strength.iter().enumerate().filter(|(_, strength)| **strength == 0.0);
+        let failed = strength.iter().enumerate().filter(|(_, strength)| **strength == 0.0);
         stage.begin_at(InitialCondition {
             start: start.to_vec(),
             target: target.to_vec(),
             positions: places.to_vec(),
-            failures: dead.map(|(agent, _)| (0, agent)).collect(),
+            failures: failed.map(|(agent, _)| (0, agent)).collect(),
             ..InitialCondition::default()
         })
     })

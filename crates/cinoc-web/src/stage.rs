@@ -87,7 +87,7 @@ impl Stage {
     /// Returns the data of the problem for the page.
     pub fn facts(&self) -> Result<Value, Error> {
         let Problem { name, stepper, swarm, task, agents, ticks } = &*self.problem;
-        let (grid, reading) = (stepper.grid(), task.reading());
+        let (grid, labels) = (stepper.grid(), task.plot_labels());
         let explanation = self.registry.explanation(name)?;
         Ok(json!({
             "name": name,
@@ -97,7 +97,7 @@ impl Stage {
             "tick": self.problem.tick_time(), "ticks": ticks, "scored": task.scored_at(*ticks),
             "agents": agents, "fixed": self.policy.fixed_agents().is_some(), "moves": swarm.moves(), "width": swarm.action_width(),
             "pushes": swarm.push_width(), "limits": swarm.limits(), "window": self.window(), "sigma": self.setting("swarm.sigma"),
-            "title": reading.title, "axis": reading.axis, "target": reading.has_target,
+            "title": labels.title, "axis": labels.axis, "target": labels.has_target,
             "discs": self.movable(),
         }))
     }
@@ -134,6 +134,7 @@ impl Stage {
 
     /// Begins with these fields and a number of agents at their regular positions.
     pub fn begin(&mut self, start: &[Real], target: &[Real], agents: usize) -> Result<(), Error> {
+        check_policy(&*self.policy, agents, 1)?;
         let places = self.problem.swarm.start(agents);
         self.begin_at(InitialCondition {
             start: start.to_vec(),
@@ -151,6 +152,11 @@ impl Stage {
                 let expected = format!("{nodes}, one for each node of the grid");
                 return Err(Error::bad("the numbers of a field", field.len().to_string(), expected));
             }
+        }
+        let whole = beginning.positions.len() == agents * self.problem.swarm.dimensions();
+        if agents == 0 || !whole || beginning.failures.iter().any(|(_, agent)| *agent >= agents) {
+            let given = format!("{} numbers of positions, {} failures", beginning.positions.len(), beginning.failures.len());
+            return Err(Error::bad("the agents", given, "one position for each agent, failures of these agents only"));
         }
         if agents != self.lanes[0].agents() {
             check_policy(&*self.policy, agents, 1)?;
@@ -173,12 +179,12 @@ impl Stage {
     /// Continues all lanes from the state of one, which becomes the one they begin with. A plan for another is dropped.
     pub fn mark(&mut self, lane: Lane) {
         let env = &self.lanes[lane as usize];
-        let dead = env.strength(0).iter().enumerate().filter(|(_, strength)| **strength == 0.0);
+        let failed = env.strength(0).iter().enumerate().filter(|(_, strength)| **strength == 0.0);
         self.beginning = InitialCondition {
             start: env.field(0).to_vec(),
             target: env.target(0).to_vec(),
             positions: env.positions(0).to_vec(),
-            failures: dead.map(|(agent, _)| (0, agent)).collect(),
+            failures: failed.map(|(agent, _)| (0, agent)).collect(),
             ..InitialCondition::default()
         };
         self.plan.clear();

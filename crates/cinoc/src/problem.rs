@@ -104,14 +104,14 @@ pub struct Sweeps {
     /// Grid resolutions: nodes along an axis, each with the settings that produce such a grid.
     pub resolution: &'static [(usize, &'static [&'static str])],
     /// True if the zero field is an equilibrium of the problem, so that the linear stability analysis applies.
-    pub certified: bool,
+    pub rests_at_zero: bool,
     /// The paper's errors with other numbers of agents.
     pub published: Option<Published>,
 }
 
 impl Default for Sweeps {
     fn default() -> Self {
-        Self { size: 1.0, physics: &[], resolution: &[], certified: false, published: None }
+        Self { size: 1.0, physics: &[], resolution: &[], rests_at_zero: false, published: None }
     }
 }
 

@@ -175,7 +175,14 @@ impl Evaluation<'_> {
     /// Scores the policy, and the same instances without control.
     pub fn run(self) -> Result<Report, Error> {
         let Self { scenario, model, request, threads } = self;
+        if request.instances == 0 {
+            return Err(Error::bad("instances", "0", "1 or more"));
+        }
+        if !(0.0..=1.0).contains(&request.fail) {
+            return Err(Error::bad("failures", request.fail.to_string(), "a fraction from 0 to 1"));
+        }
         let policy = scenario.registry.build_policy(&model.config, &scenario.problem)?;
+        model.check_shapes(&*policy)?;
         let name = model.config.problem();
         evaluate::report(&scenario.problem, &*policy, &model.params, name, &request, &Threads::new(threads)?)
     }
@@ -244,5 +251,23 @@ impl<'a> Training<'a> {
         }
         run.close()?;
         Ok(run.model())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    /// Requests that cannot be answered are errors, not panics or NaN.
+    #[test]
+    fn evaluations_check_what_they_are_asked() {
+        let (problem, policy) = (crate::problem("heat1d").unwrap(), crate::pretrained("heat1d").unwrap());
+        let with = |changes: &[&str]| problem.clone().with(changes).unwrap();
+        assert!(problem.evaluate(&policy).instances(0).run().is_err());
+        for fraction in [1.5, -1.0, f64::NAN] {
+            assert!(problem.evaluate(&policy).failures(fraction).run().is_err());
+        }
+        let text = with(&["observe.points=16"]).evaluate(&policy).run().unwrap_err().to_string();
+        assert!(text.contains("do not fit"), "{text}");
+        assert!(problem.evaluate(&crate::pretrained("ks1d").unwrap()).run().is_err());
+        assert!(with(&["physics.ticks=4"]).evaluate(&policy).instances(1).run().is_ok());
     }
 }

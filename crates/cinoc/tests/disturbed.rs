@@ -241,8 +241,8 @@ fn noise_is_where_it_belongs() {
             let (k, pushes) = (usual.swarm.action_width(), usual.swarm.push_width());
             let agents = pushing.action(0).chunks_exact(k).zip(quiet.action(0).chunks_exact(k)).enumerate();
             for (agent, (noisy, quiet)) in agents {
-                let dead = agent == 0 && tick >= 4;
-                assert!((0..k).all(|c| (noisy[c] != quiet[c]) == (c < pushes && !dead)), "{name}: {noisy:?} {quiet:?}");
+                let failed = agent == 0 && tick >= 4;
+                assert!((0..k).all(|c| (noisy[c] != quiet[c]) == (c < pushes && !failed)), "{name}: {noisy:?} {quiet:?}");
             }
         }
     }

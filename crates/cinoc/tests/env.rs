@@ -74,6 +74,32 @@ fn limits_hold_for_every_action() {
     }
 }
 
+/// Agents that fail at tick 0 begin inactive, so that a state read before the first tick shows it; a strength never
+/// raises an action above its limits; prescribed actions leave the memory of a policy as it is.
+#[test]
+fn strengths_and_memory_are_those_of_the_state() {
+    let parts = parts(&with_policy("heat1d", &["physics.ticks=8"], "recurrent"));
+    let (problem, agents) = (&parts.problem, parts.problem.agents);
+    let params = parts.policy.init(&mut Rng::new(2, Stream::Init, 0));
+    let mut env = env(problem, 2, agents);
+    let drawn = |i| InitialCondition::drawn(problem, agents, 4, Stream::Train, i);
+    env.reset(&[true; 2], &mut |i| InitialCondition { failures: vec![(0, 3)], ..drawn(i) });
+    assert_eq!(env.strength(1)[3], 0.0);
+    env.set_strength(1, 3, 1.0);
+    env.run(&*parts.policy, &params, 2, &mut |_| {});
+    let width = problem.swarm.action_width();
+    let push = |env: &Env, i: usize| env.action(i)[3 * width];
+    assert!(push(&env, 0) == 0.0 && push(&env, 1) != 0.0, "a repaired agent acts");
+    for (given, limited) in [(7.0, 1.0), (-1.0, 0.0), (Real::NAN, 0.0), (Real::INFINITY, 0.0), (0.25, 0.25)] {
+        env.set_strength(0, 0, given);
+        assert_eq!(env.strength(0)[0], limited);
+    }
+    let before = env.memory(1).to_vec();
+    assert!(before.iter().any(|m| *m != 0.0));
+    env.step(&vec![0.0; env.action_len()]);
+    assert_eq!(env.memory(1), before);
+}
+
 /// Some episodes restart while others continue; a snapshot restores everything.
 #[test]
 fn episodes_are_independent_and_can_be_restored() {

@@ -166,7 +166,7 @@ class Env:
     def agents(self) -> int: ...
     @property
     def width(self) -> int:
-        """Numbers of one agent's observation: its view, then `position` features, then its strength (1; less in a crowd; 0: dead)."""
+        """Numbers of one agent's observation: its view, then `position` features, then its strength (1; less in a crowd; 0: failed)."""
 
     @property
     def width_global(self) -> int:
@@ -224,10 +224,10 @@ class Env:
         """As they were carried out, in physical units."""
 
     def strength(self, out: NDArray[Any]) -> None:
-        """1, or 0 for the dead, [instances, agents]."""
+        """1 for active agents, 0 for failed ones, [instances, agents]."""
 
     def set_strength(self, instance: int, agent: int, strength: float) -> None:
-        """Changes the strength of an agent from the next tick on; 0 kills it."""
+        """Changes the strength of an agent from the next tick on; 0 makes it fail."""
 
     def snapshot(self) -> Snapshot:
         """Everything as it is now."""

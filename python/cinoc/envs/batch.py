@@ -35,7 +35,7 @@ class Batch:
     dtype: "float32" or "float64", of the whole computation.
     start, target: fields, the same in every episode or with a first axis over instances; drawn if not given.
     places: where agents begin, (agents, d), or with a first axis over instances; evenly spread if not given.
-    deaths: pairs (tick, agent): from that tick (the first is 0) on that agent does nothing.
+    deaths: pairs (tick, agent): that agent fails at that tick (the first is 0).
     stream: "train", "validation" or "test": instances of different streams never coincide.
     diverged_reward: reward of a step that ends an episode because a number is no longer finite; no step has less. The default, -1e6, is
         below what whole episodes cost; one nearer to what your episodes return is kinder to running means.
@@ -132,7 +132,7 @@ class Batch:
         for tick, agent in deaths:
             if not (0 <= agent < self.agents and 0 <= tick < self.problem.ticks):
                 raise ValueError(
-                    f"the death {(tick, agent)} cannot happen; write (tick, agent) with a tick from 0 to "
+                    f"the failure {(tick, agent)} cannot happen; write (tick, agent) with a tick from 0 to "
                     f"{self.problem.ticks - 1} and an agent from 0 to {self.agents - 1}."
                 )
         return deaths
@@ -307,7 +307,7 @@ class Batch:
         return self._read(self.env.positions, (self.agents, len(self.problem.nodes)))
 
     def strength(self) -> NDArray[Any]:
-        """0 for agents that are dead, [instances, agents]."""
+        """0 for failed agents, [instances, agents]."""
         return self._read(self.env.strength, (self.agents,))
 
     def _read(self, read: Callable[[NDArray[Any]], None], shape: tuple[int, ...]) -> NDArray[Any]:
@@ -351,7 +351,7 @@ class Instance:
 
     @property
     def strength(self) -> NDArray[Any]:
-        """0 for agents that are dead."""
+        """0 for failed agents."""
         return np.asarray(self._batch.strength()[self._i])
 
     @property
@@ -360,7 +360,7 @@ class Instance:
         return int(self._batch.ticks[self._i])
 
     def kill(self, agent: int) -> None:
-        """From the next tick on this agent does nothing."""
+        """Makes an agent fail: it is inactive from the next tick on."""
         if not 0 <= agent < self._batch.agents:
             raise ValueError(f"there is no agent {agent}; take one from 0 to {self._batch.agents - 1}.")
         self._batch.env.set_strength(self._i, agent, 0.0)

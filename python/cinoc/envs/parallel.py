@@ -21,7 +21,7 @@ class SwarmParallelEnv(ParallelEnv[str, NDArray[Any], NDArray[Any]]):
     """`cinoc.envs.parallel_env("heat1d", agents=…, …)`; arguments as of `cinoc.envs.Batch`.
 
     Agents are "agent_0", "agent_1" …; each sees (width,) and acts with (k,) within [-1, 1]. Every agent receives the reward of the team,
-    undivided: minus the cost of the tick. An agent that dies (`deaths=[(tick, agent)]`, or `kill`) is terminated in the first step in
+    undivided: minus the cost of the tick. An agent that fails (`deaths=[(tick, agent)]`, or `kill`) is terminated in the first step in
     which it no longer acts, and then gone; the others continue. All are truncated after the last tick, and terminated if a number is no
     longer finite. `state()` is the global observation.
     """
@@ -77,11 +77,11 @@ class SwarmParallelEnv(ParallelEnv[str, NDArray[Any], NDArray[Any]]):
         for agent in self.agents:
             given[0, self._number[agent]] = actions[agent]
         batch.step(given)
-        dead = batch.strength()[0] == 0.0
+        failed = batch.strength()[0] == 0.0
         reward, diverged, truncated = float(batch.rewards[0]), bool(batch.terminated[0]), bool(batch.truncated[0])
         seen = self._seen()
         rewards = dict.fromkeys(self.agents, reward)
-        terminations = {agent: diverged or bool(dead[self._number[agent]]) for agent in self.agents}
+        terminations = {agent: diverged or bool(failed[self._number[agent]]) for agent in self.agents}
         truncations = {agent: truncated and not terminations[agent] for agent in self.agents}
         infos = {agent: batch.info(0) for agent in self.agents}
         self.agents = [agent for agent in self.agents if not (terminations[agent] or truncations[agent])]
@@ -92,7 +92,7 @@ class SwarmParallelEnv(ParallelEnv[str, NDArray[Any], NDArray[Any]]):
         return {agent: seen[self._number[agent]].copy() for agent in self.agents}
 
     def kill(self, agent: str) -> None:
-        """From the next step on this agent does nothing; that step terminates it."""
+        """Makes an agent fail: it is inactive from the next step on, which terminates it."""
         if agent not in self._number:
             raise ValueError(f"there is no agent {agent!r}; take one of env.agents.")
         self.instance.kill(self._number[agent])

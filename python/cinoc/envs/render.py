@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ..problem import Problem
 
-FIELD, TARGET, AGENT, DEAD = "#1f4e79", "#c0392b", "#111111", "#9a9a9a"
+FIELD, TARGET, AGENT, FAILED = "#1f4e79", "#c0392b", "#111111", "#9a9a9a"
 DPI = 100
 
 
@@ -27,7 +27,7 @@ def frame(
     tick: int,
     scale: float,
 ) -> NDArray[np.uint8]:
-    """Field, target and agents as an image, (height, width, 3). Dead agents are grey rings. `scale`: the largest value that is shown."""
+    """Field, target and agents as an image, (height, width, 3). Failed agents are grey rings. `scale`: the largest value that is shown."""
     title = f"{problem.name}   tick {tick} of {problem.ticks}   t = {tick * problem.tick_time:.4g}"
     field = np.nan_to_num(field.astype(np.float64))
     if field.ndim == 1:
@@ -57,8 +57,8 @@ def _line(
     axes.plot(places[alive], heights[alive], "o", color=AGENT, markersize=6, linestyle="none", label="agents", zorder=3)
     if not alive.all():
         axes.plot(
-            places[~alive], heights[~alive], "o", markerfacecolor="none", markeredgecolor=DEAD, markersize=7, linestyle="none",
-            label="dead", zorder=3,
+            places[~alive], heights[~alive], "o", markerfacecolor="none", markeredgecolor=FAILED, markersize=7, linestyle="none",
+            label="failed", zorder=3,
         )
     high = 1.15 * max(scale, float(np.abs(field).max()))
     low = -high if min(float(field.min()), float(target.min())) < -1e-3 * scale else -0.08 * high
@@ -95,7 +95,7 @@ def _plane(
         linestyle="none",
     )
     panels[0].plot(
-        positions[~alive, 0], positions[~alive, 1], "o", markerfacecolor="none", markeredgecolor=DEAD, markeredgewidth=1.3,
+        positions[~alive, 0], positions[~alive, 1], "o", markerfacecolor="none", markeredgecolor=FAILED, markeredgewidth=1.3,
         markersize=size, linestyle="none",
     )
     return figure

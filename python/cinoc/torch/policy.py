@@ -116,8 +116,8 @@ class Policy(nn.Module):
         held = torch.tanh(raw)
         if self.wind:
             return strength * held / torch.sqrt((held * held).sum(-1, keepdim=True).clamp(min=1.0))
-        lives = (strength > 0).to(held.dtype)
-        return torch.cat([held[..., :1] * strength, held[..., 1:] * lives], -1)
+        active = (strength > 0).to(held.dtype)
+        return torch.cat([held[..., :1] * strength, held[..., 1:] * active], -1)
 
     def flat(self) -> Tensor:
         """All parameters as one vector, in the engine's order."""

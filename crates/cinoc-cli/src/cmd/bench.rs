@@ -48,7 +48,7 @@ pub struct BenchArgs {
 }
 
 impl BenchArgs {
-    /// Whether all ranks of a job share the work.
+    /// True if all ranks of a job share the work.
     pub fn spread(&self) -> bool {
         self.shards
     }

@@ -155,7 +155,7 @@ impl Instances {
         };
         let targets = fields(&self.target)?;
         if let (Some(sigma), Some(path)) = (sigma, &self.target)
-            && problem.task.reading().has_target
+            && problem.task.plot_labels().has_target
             && targets.iter().any(|target| smooth::is_too_fine(problem.stepper.grid(), target, sigma))
         {
             note!(

@@ -56,7 +56,7 @@ pub struct ScaleArgs {
     json: bool,
 }
 
-/// What grows.
+/// Quantity that grows.
 #[derive(Clone, Copy, PartialEq)]
 enum Sweep {
     Agents,

@@ -6,7 +6,7 @@ use cinoc::pde::Grid;
 /// The largest share of detail without a warning, per dimension: edges weigh more in the plane. Targets of the shipped problems stay below.
 const MOST_DETAIL: f64 = 0.04;
 
-/// Whether a field has detail that pushes of width `sigma` cannot form.
+/// True if a field has detail that pushes of width `sigma` cannot form.
 pub fn is_too_fine(grid: &Grid, field: &[Real], sigma: f64) -> bool {
     detail(grid, field, sigma) > MOST_DETAIL * grid.dimensions() as f64
 }

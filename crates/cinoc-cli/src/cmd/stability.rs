@@ -54,8 +54,8 @@ impl StabilityArgs {
         let model = library::find(registry, &self.model)?.with(registry, &Overlay::from_pairs(&self.set)?)?;
         let (problem, _) = model.build(registry)?;
         let name = &problem.name;
-        if !registry.sweeps(name)?.certified {
-            let all: Vec<&str> = registry.problems().filter(|name| registry.sweeps(name).is_ok_and(|s| s.certified)).collect();
+        if !registry.sweeps(name)?.rests_at_zero {
+            let all: Vec<&str> = registry.problems().filter(|one| registry.sweeps(one).is_ok_and(|s| s.rests_at_zero)).collect();
             bail!("{name} has no rest state to analyse; choose one of: {}", all.join(", "));
         }
         if self.agents.contains(&0) {

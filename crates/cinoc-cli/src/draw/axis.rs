@@ -53,7 +53,7 @@ impl Axis {
         Self { low: low - 0.5 * missing, high: high + 0.5 * missing, log: true }
     }
 
-    /// Where `value` lies, from 0 to 1; what is beyond the axis sits on its end.
+    /// Position of `value` along the axis, from 0 to 1; values beyond an end are drawn at that end.
     pub fn place(&self, value: f32) -> f32 {
         // Zero (no error at all) has no logarithm and sits at the lower end.
         let value = if self.log { value.max(f32::MIN_POSITIVE).log10() } else { value };

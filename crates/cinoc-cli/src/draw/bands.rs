@@ -26,9 +26,9 @@ pub struct Band {
 
 /// A line with its band.
 pub struct BandLine {
-    /// What it shows.
+    /// Name in the legend.
     pub name: String,
-    /// Whether it is dashed: something of others, for comparison.
+    /// True if it is dashed: published results, for comparison.
     pub dashed: bool,
     /// From left to right.
     pub points: Vec<BandPoint>,
@@ -37,7 +37,7 @@ pub struct BandLine {
 /// A mean and a range.
 #[derive(Clone, Copy)]
 pub struct BandPoint {
-    /// Where.
+    /// Horizontal position.
     pub x: f32,
     /// Lower end.
     pub low: f32,

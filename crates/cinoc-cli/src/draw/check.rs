@@ -1,4 +1,4 @@
-//! Whether an episode's parts fit together, so that drawing code can index without care.
+//! Checks that the parts of an episode fit together, so that drawing code can index without checks.
 
 use super::Episode;
 use anyhow::{Result, ensure};
@@ -41,7 +41,7 @@ fn series(fields: [&Vec<Vec<f32>>; 2], values: usize) -> Result<()> {
 fn agents<P>(xi: &[Vec<P>], alive: &[Vec<bool>], ticks: usize) -> Result<()> {
     ensure!(
         xi.len() == ticks && alive.len() == ticks,
-        "{} rows of positions and {} of living agents for {ticks} fields",
+        "{} rows of positions and {} of active agents for {ticks} fields",
         xi.len(),
         alive.len()
     );

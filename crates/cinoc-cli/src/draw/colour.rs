@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 pub const BLACK: RGBColor = RGBColor(25, 25, 25);
 /// Axes and ticks.
 pub const AXIS: RGBColor = RGBColor(130, 130, 130);
-/// What happens without control.
+/// Curves without control.
 pub const UNCONTROLLED: RGBColor = RGBColor(145, 145, 145);
-/// What happens under control (Okabe-Ito blue).
+/// Curves under control (Okabe-Ito blue).
 pub const CONTROLLED: RGBColor = RGBColor(0, 114, 178);
 /// Control effort (Okabe-Ito vermilion).
 pub const EFFORT: RGBColor = RGBColor(213, 94, 0);
@@ -20,8 +20,8 @@ pub const LINES: [RGBColor; 7] =
     [CONTROLLED, EFFORT, SPEED, RGBColor(204, 121, 167), RGBColor(86, 180, 233), RGBColor(230, 159, 0), RGBColor(90, 90, 90)];
 /// Values that are not finite.
 pub const MISSING: RGBColor = RGBColor(200, 200, 200);
-/// Agents that are dead.
-pub const DEAD: RGBColor = RGBColor(110, 110, 110);
+/// Failed agents.
+pub const FAILED: RGBColor = RGBColor(110, 110, 110);
 /// Background.
 pub const WHITE: RGBColor = RGBColor(255, 255, 255);
 
@@ -109,7 +109,7 @@ pub fn palette() -> Value {
     let numbers = |colour: RGBColor| json!([colour.0, colour.1, colour.2]);
     let stops = |all: &[RGBColor]| all.iter().map(|colour| numbers(*colour)).collect::<Value>();
     json!({
-        "black": numbers(BLACK), "axis": numbers(AXIS), "missing": numbers(MISSING), "dead": numbers(DEAD),
+        "black": numbers(BLACK), "axis": numbers(AXIS), "missing": numbers(MISSING), "dead": numbers(FAILED),
         "controlled": numbers(CONTROLLED), "uncontrolled": numbers(UNCONTROLLED), "planned": numbers(SPEED),
         "diverging": stops(&DIVERGING), "sequential": stops(&SEQUENTIAL),
     })

@@ -9,7 +9,7 @@ use plotters::style::{Color, RGBColor};
 
 /// Numbers per tick that sum up an episode.
 pub struct Histories {
-    /// When the ticks are.
+    /// Times of the ticks.
     pub clock: Clock,
     /// Labels of the mean squares below.
     pub measure: PlotLabels,
@@ -17,9 +17,9 @@ pub struct Histories {
     pub uncontrolled: Vec<f32>,
     /// Mean-square error to the target under control.
     pub controlled: Vec<f32>,
-    /// Mean size of the controls of the agents that are alive.
+    /// Mean size of the controls of the active agents.
     pub effort: Vec<f32>,
-    /// Mean speed of the agents that are alive; empty if agents do not move.
+    /// Mean speed of the active agents; empty if agents do not move.
     pub speed: Vec<f32>,
 }
 
@@ -131,16 +131,16 @@ fn sizes(rows: &[Vec<f32>]) -> impl Iterator<Item = Vec<f32>> {
     rows.iter().map(|row| row.iter().map(|value| value.abs()).collect())
 }
 
-/// Mean over the living agents per tick; nothing if no tick has any values.
+/// Mean over the active agents per tick; empty if no tick has any values.
 fn means(rows: impl Iterator<Item = Vec<f32>>, alive: &[Vec<bool>]) -> Vec<f32> {
     let mut some = false;
     let mean = |(row, alive): (Vec<f32>, &Vec<bool>)| {
         some |= !row.is_empty();
-        let living = row.iter().zip(alive).filter(|(_, alive)| **alive);
-        let (sum, count) = living.fold((0.0, 0), |(sum, n), (value, _)| (sum + value, n + 1));
+        let active = row.iter().zip(alive).filter(|(_, alive)| **alive);
+        let (sum, count) = active.fold((0.0, 0), |(sum, n), (value, _)| (sum + value, n + 1));
         sum / count.max(1) as f32
     };
-    // The action of a tick is that of the agents that live through it: those alive at its end.
+    // The action of a tick is that of the agents that are active throughout: those active at its end.
     let means: Vec<f32> = rows.zip(alive.iter().skip(1)).map(mean).collect();
     if some { means } else { Vec::new() }
 }

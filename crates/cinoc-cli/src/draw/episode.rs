@@ -45,7 +45,7 @@ pub struct Episode1d {
     pub length: f32,
     /// Time between two ticks, and which tick is at time 0.
     pub clock: Clock,
-    /// Whether the two ends of the domain are the same point.
+    /// True if the two ends of the domain are the same point.
     pub periodic: bool,
     /// Target field, `[N]`.
     pub target: Vec<f32>,
@@ -55,7 +55,7 @@ pub struct Episode1d {
     pub controlled: Vec<Vec<f32>>,
     /// Positions of the agents, `[T+1][M]`.
     pub xi: Vec<Vec<f32>>,
-    /// Whether each agent is active, `[T+1][M]`.
+    /// True for active agents, `[T+1][M]`.
     pub alive: Vec<Vec<bool>>,
     /// Controls, `[T][M]`.
     pub u: Vec<Vec<f32>>,
@@ -77,7 +77,7 @@ pub struct Episode2d {
     pub lengths: [f32; 2],
     /// Values of a field along x and along y; fields are row-major, `[x][y]`.
     pub shape: [usize; 2],
-    /// Whether opposite edges of the domain are the same.
+    /// True if opposite edges of the domain are the same.
     pub periodic: bool,
     /// Time between two ticks, and which tick is at time 0.
     pub clock: Clock,
@@ -89,7 +89,7 @@ pub struct Episode2d {
     pub controlled: Vec<Vec<f32>>,
     /// Positions of the agents, `[T+1][M]`.
     pub xi: Vec<Vec<[f32; 2]>>,
-    /// Whether each agent is active, `[T+1][M]`.
+    /// True for active agents, `[T+1][M]`.
     pub alive: Vec<Vec<bool>>,
     /// Controls, `[T][M]`.
     pub u: Vec<Vec<f32>>,
@@ -120,7 +120,7 @@ pub struct Scene {
 }
 
 impl Episode {
-    /// Whether each agent is active, `[T+1][M]`.
+    /// Returns true for active agents, `[T+1][M]`.
     pub fn alive(&self) -> &[Vec<bool>] {
         match self {
             Self::Line(line) => &line.alive,

@@ -1,4 +1,4 @@
-//! How something grows with a size: measured points and a formula, on two logarithmic axes.
+//! Growth of a quantity with a size: measured points and a formula, on two logarithmic axes.
 
 use super::axis::Axis;
 use super::colour;
@@ -16,11 +16,11 @@ const PITCH: f32 = PANEL.0 + 150.0;
 /// Something against sizes.
 #[derive(Clone, Debug)]
 pub struct Growth {
-    /// What was held.
+    /// Quantities held constant.
     pub title: String,
-    /// What grows.
+    /// Label of the size that grows.
     pub axis: &'static str,
-    /// What is measured.
+    /// Label of the measured quantity.
     pub measure: &'static str,
     /// Sizes and what was measured.
     pub measured: Vec<(f32, f32)>,

@@ -85,12 +85,12 @@ fn draw_agents(frame: &mut Raster, panel: &Panel, episode: &Episode1d, tick: usi
     let radius = (4.5 * (10.0 / agents.max(10) as f32).powf(0.3)).max(1.6);
     // The field at the last tick is the result of the last controls.
     let controls = &episode.u[tick.min(episode.u.len() - 1)];
-    let (living, dead): (Vec<_>, Vec<_>) =
+    let (active, failed): (Vec<_>, Vec<_>) =
         episode.xi[tick].iter().enumerate().partition(|(agent, _)| episode.alive[tick][*agent]);
-    for (_, x) in dead {
-        plane::dead(frame, (panel.point(*x, 0.0).0, middle), radius);
+    for (_, x) in failed {
+        plane::failed(frame, (panel.point(*x, 0.0).0, middle), radius);
     }
-    for (agent, x) in living {
+    for (agent, x) in active {
         let (x, _) = panel.point(*x, 0.0);
         let share = (controls[agent].abs() / most.max(f32::MIN_POSITIVE)).sqrt().copysign(controls[agent]);
         let height = 0.46 * panel.frame.height() * share;

@@ -7,7 +7,7 @@ use super::font;
 use super::surface::{Align, Frame, Label, Point, Surface, dashes};
 use plotters::style::{Color, RGBColor};
 
-/// How far below the middle of a figure or small letter its baseline lies, in em.
+/// Distance from the middle of a digit or small letter down to its baseline, in em.
 pub const HALF_LETTER: f32 = 0.36;
 
 /// Radius of a single point, in em.
@@ -15,7 +15,7 @@ pub const DOT: f32 = 0.28;
 
 /// A framed drawing with an axis on each side; all its sizes follow from `text`.
 pub struct Panel {
-    /// Where the drawing is; numbers and names stand outside of it.
+    /// Frame of the drawing; numbers and names are outside of it.
     pub frame: Frame,
     /// Horizontal axis.
     pub x: Axis,
@@ -26,7 +26,7 @@ pub struct Panel {
 }
 
 impl Panel {
-    /// Where the values (x, y) are drawn.
+    /// Returns the point at which the values (x, y) are drawn.
     pub fn point(&self, x: f32, y: f32) -> Point {
         self.frame.at(self.x.place(x), self.y.place(y))
     }
@@ -143,15 +143,15 @@ pub fn colour_bar(surface: &mut dyn Surface, frame: Frame, scale: &Scale, text: 
 /// One entry of a legend.
 #[derive(Clone, Copy)]
 pub struct Entry<'a> {
-    /// What is shown.
+    /// Text of the entry.
     pub name: &'a str,
     /// Its colour.
     pub ink: RGBColor,
-    /// How it is drawn.
+    /// Its symbol.
     pub sign: Sign,
 }
 
-/// How something in a legend is drawn.
+/// Symbol of an entry in a legend.
 #[derive(Clone, Copy)]
 pub enum Sign {
     /// A line.

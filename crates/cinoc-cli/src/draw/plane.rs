@@ -47,12 +47,12 @@ pub fn field(surface: &mut dyn Surface, frame: Frame, scale: &Scale, episode: &E
     surface.field(frame, scale, &value_at);
 }
 
-/// What the signs over the controlled fields mean.
+/// Returns the legend of the symbols over the controlled fields.
 pub fn note(episode: &Episode2d) -> String {
-    let dead = episode.alive.iter().flatten().any(|alive| !alive);
+    let failed = episode.alive.iter().flatten().any(|alive| !alive);
     let signs = [
         (true, "dots: agents"),
-        (dead, "grey rings: dead agents"),
+        (failed, "grey rings: failed agents"),
         (episode.measure.has_target, "lines: contours of the target"),
         (!episode.obstacles[0].is_empty(), "hatched: obstacles"),
     ];
@@ -99,28 +99,28 @@ pub fn obstacles(surface: &mut dyn Surface, frame: Frame, episode: &Episode2d, t
     }
 }
 
-/// Draws the agents as dots, the dead ones as rings; the more there are, the smaller.
+/// Draws the agents as dots, failed ones as rings; the more there are, the smaller.
 pub fn agents(surface: &mut dyn Surface, frame: Frame, episode: &Episode2d, tick: usize, size: f32) {
     let count = episode.xi[tick].len().max(10) as f32;
     let radius = (size * (10.0 / count).powf(0.3)).max(1.5);
     let rim = colour::WHITE.mix(0.85);
-    // The dead lie below: what lives may have come to their places.
-    for living in [false, true] {
-        let alike = episode.xi[tick].iter().zip(&episode.alive[tick]).filter(|(_, alive)| **alive == living);
+    // Failed agents are drawn below: active ones may have come to their positions.
+    for active in [false, true] {
+        let alike = episode.xi[tick].iter().zip(&episode.alive[tick]).filter(|(_, alive)| **alive == active);
         for ([x, y], _) in alike {
             let share = |value: f32| value.clamp(0.0, 1.0);
             let place = frame.at(share(x / episode.lengths[0]), share(y / episode.lengths[1]));
             surface.disc(place, radius + 0.25 * radius.min(4.0) + 0.4, rim);
-            match living {
+            match active {
                 true => surface.disc(place, radius, colour::BLACK.to_rgba()),
-                false => dead(surface, place, radius),
+                false => failed(surface, place, radius),
             }
         }
     }
 }
 
-/// Draws a dead agent: a hollow grey ring.
-pub fn dead(surface: &mut dyn Surface, place: Point, radius: f32) {
-    surface.disc(place, radius, colour::DEAD.to_rgba());
+/// Draws a failed agent: a hollow grey ring.
+pub fn failed(surface: &mut dyn Surface, place: Point, radius: f32) {
+    surface.disc(place, radius, colour::FAILED.to_rgba());
     surface.disc(place, 0.6 * radius, colour::WHITE.to_rgba());
 }

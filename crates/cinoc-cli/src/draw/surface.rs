@@ -1,4 +1,4 @@
-//! What figures are drawn on: the same few shapes for bitmaps and for SVG.
+//! Drawing surfaces: the same few shapes for bitmaps and for SVG.
 
 use super::colour::{self, Scale};
 use plotters::style::{Color, RGBAColor};
@@ -53,14 +53,14 @@ pub enum Align {
     Right,
 }
 
-/// How a text is set.
+/// Size, alignment, direction and colour of a text.
 #[derive(Clone, Copy, Debug)]
 pub struct Label {
     /// Font size in pixels per em.
     pub size: f32,
     /// Which end is fixed.
     pub align: Align,
-    /// Whether it runs upwards.
+    /// True if it runs upwards.
     pub upward: bool,
     /// Its colour.
     pub ink: RGBAColor,

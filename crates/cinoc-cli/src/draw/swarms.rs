@@ -1,4 +1,4 @@
-//! What figures of several swarms in the same instance share: their colours, and all errors in one chart.
+//! Common parts of figures of several swarms in the same instance: their colours, and all errors in one chart.
 
 use super::axis::Axis;
 use super::colour;
@@ -27,18 +27,18 @@ pub fn name(surface: &mut dyn Surface, swarm: usize, name: &str, (x, y): Point, 
 /// A moment worth a mark: its tick, and what happens.
 pub type Mark = (usize, &'static str);
 
-/// What happens when agents die.
-pub const DEATHS: &str = "deaths";
+/// Word at the mark of failing agents.
+pub const FAILURES: &str = "failures";
 
-fn first_dead(alive: &[Vec<bool>]) -> Option<usize> {
+fn first_failed(alive: &[Vec<bool>]) -> Option<usize> {
     alive.iter().position(|agents| agents.contains(&false))
 }
 
-/// When agents die first, and when the score is known if that is not the end.
+/// Returns the tick of the first failure of each swarm, and that of the score if it is not the end.
 pub fn marks(scenes: &[Scene], scored: usize) -> Vec<Mark> {
-    let dead = |scene: &Scene| first_dead(scene.episode.alive());
-    // Who is dead after a tick died before it.
-    let mut marks: Vec<Mark> = scenes.iter().filter_map(dead).map(|tick| (tick.saturating_sub(1), DEATHS)).collect();
+    let failed = |scene: &Scene| first_failed(scene.episode.alive());
+    // An agent that is inactive after a tick failed before it.
+    let mut marks: Vec<Mark> = scenes.iter().filter_map(failed).map(|tick| (tick.saturating_sub(1), FAILURES)).collect();
     if scenes.iter().any(|scene| scored + 1 < scene.episode.alive().len()) {
         marks.push((scored, "score"));
     }
@@ -60,7 +60,7 @@ pub struct SingleRank<'a> {
 
 /// Errors of all swarms against time.
 pub struct Chart<'a> {
-    /// When the ticks are.
+    /// Times of the ticks.
     pub clock: Clock,
     /// Labels of the errors.
     pub measure: PlotLabels,
@@ -75,7 +75,7 @@ pub struct Chart<'a> {
 impl<'a> Chart<'a> {
     /// Of swarms in the same instance, each with its fields.
     pub fn of(alone: &SingleRank, swarms: impl Iterator<Item = (&'a Scene, &'a [Vec<f32>])>, marks: &[Mark]) -> Self {
-        let loses = |scene: &Scene| first_dead(scene.episode.alive()).is_some();
+        let loses = |scene: &Scene| first_failed(scene.episode.alive()).is_some();
         let curve = |(scene, fields): (&'a Scene, &[Vec<f32>])| (scene.name.as_str(), errors(fields, alone.target), loses(scene));
         Self {
             clock: alone.clock,
@@ -103,7 +103,7 @@ impl<'a> Chart<'a> {
         surface.stroke(&points(&self.uncontrolled, 0), text / 8.0, colour::UNCONTROLLED.to_rgba());
         for (swarm, (_, errors, loses)) in self.swarms.iter().enumerate() {
             let (line, width, ink) = (points(errors, self.clock.before), text / 7.0, ink(swarm).to_rgba());
-            // Until agents die, the swarm is another one that loses none: through dashes both are seen.
+            // Until agents fail, the curve is that of the swarm that loses none: dashes show both.
             if *loses { dashes(surface, &line, width, ink) } else { surface.stroke(&line, width, ink) }
         }
         panel.border(surface);
@@ -127,7 +127,7 @@ impl<'a> Chart<'a> {
         for (tick, word) in &self.marks {
             let (x, _) = panel.point(self.clock.time(*tick as f32), 0.0);
             dashes(surface, &[(x, frame.top), (x, frame.bottom)], text / 14.0, colour::AXIS.to_rgba());
-            let label = Label { ink: colour::DEAD.to_rgba(), ..Label::new(0.92 * text, Align::Left) };
+            let label = Label { ink: colour::FAILED.to_rgba(), ..Label::new(0.92 * text, Align::Left) };
             surface.text(word, (x + 0.35 * text, frame.top + 1.1 * text), label);
         }
     }

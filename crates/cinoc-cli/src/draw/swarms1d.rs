@@ -55,7 +55,7 @@ pub fn draw(surface: &mut dyn Surface, title: &str, scenes: &[(&Scene, &Episode1
         draw_target(surface, &scale, first);
     }
     colour_bar(surface, Frame::new(LEFT + ROOM + 24.0, TOP, 26.0, HEIGHT), &scale, TEXT);
-    let note = "lines: agents · cross and dashes: a dead agent";
+    let note = "lines: agents · cross and dashes: a failed agent";
     surface.text(note, (LEFT + ROOM, TOP + HEIGHT + 3.8 * TEXT), Label::new(0.92 * TEXT, Align::Right));
     let below = TOP + HEIGHT + 6.4 * TEXT;
     let alone =

@@ -5,7 +5,7 @@ use super::colour::{self, Scale};
 use super::panel::{Panel, border, colour_bar, headline};
 use super::plane;
 use super::surface::{Align, Frame, Label, Surface};
-use super::swarms::{self, Chart, DEATHS, Mark, SingleRank};
+use super::swarms::{self, Chart, FAILURES, Mark, SingleRank};
 use super::{Episode2d, Scene};
 use plotters::style::Color;
 
@@ -49,8 +49,8 @@ fn moments(episode: &Episode2d, marks: &[Mark]) -> Vec<Mark> {
     let count = if episode.measure.has_target { PICTURES - 1 } else { PICTURES };
     let start = [(0, "free"), (before, if before > 0 { "control on" } else { "start" })];
     let mut all = start[usize::from(before == 0 || episode.measure.has_target)..].to_vec();
-    // Deaths are seen a tick later.
-    let seen = marks.iter().map(|&(tick, word)| (tick + usize::from(word == DEATHS), word));
+    // Failures are seen a tick later.
+    let seen = marks.iter().map(|&(tick, word)| (tick + usize::from(word == FAILURES), word));
     all.extend(seen.filter(|mark| mark.0 > before && mark.0 < last));
     let latest = all[all.len() - 1].0;
     let (spare, span) = (count.saturating_sub(all.len() + 1), last - latest);
@@ -76,7 +76,7 @@ pub fn draw(surface: &mut dyn Surface, title: &str, scenes: &[(&Scene, &Episode2
     }
     draw_target(surface, first, &scale, scenes.len());
     let below = TOP + rows_height(first, scenes.len());
-    // Only the last swarm has dead agents to be explained.
+    // Only the last swarm has failed agents to be explained.
     let note = scenes.iter().map(|(_, episode)| plane::note(episode)).max_by_key(String::len).unwrap_or_default();
     surface.text(&note, (LEFT + ROOM, below + 3.9 * TEXT), Label::new(0.92 * TEXT, Align::Right));
     let alone =

@@ -80,7 +80,7 @@ fn swarms() -> [Vec<Scene>; 2] {
     let alive = vec![vec![true; 2]; TICKS + 1];
     let (healthy_line, healthy_plane) = (Episode1d { alive: alive.clone(), ..line() }, Episode2d { alive, ..plane() });
     let three = |healthy: Episode, failing: Episode| {
-        vec![scene("2 agents", healthy.clone()), scene("1 agent & more", healthy), scene("2 agents, 1 dies", failing)]
+        vec![scene("2 agents", healthy.clone()), scene("1 agent & more", healthy), scene("2 agents, 1 fails", failing)]
     };
     [three(Episode::Line(healthy_line), Episode::Line(line())), three(Episode::Plane(healthy_plane), Episode::Plane(plane()))]
 }
@@ -100,7 +100,8 @@ fn swarms_are_drawn_side_by_side() {
         assert!(png.starts_with(b"\x89PNG") && png.len() > 20_000);
         let svg = String::from_utf8(drawn_swarms(&scenes, &format!("{kind}-swarms.svg"))).expect("SVG is text");
         assert!(svg.starts_with("<svg width=\"1800\"") && svg.trim_end().ends_with("</svg>"));
-        for word in ["three swarms", "1 agent &amp; more", "2 agents, 1 dies", "uncontrolled", "deaths", "score", "error 1.0e-3"]
+        for word in
+            ["three swarms", "1 agent &amp; more", "2 agents, 1 fails", "uncontrolled", "failures", "score", "error 1.0e-3"]
         {
             assert!(svg.contains(word), "the figure of a {kind} lacks {word:?}");
         }
@@ -114,15 +115,15 @@ fn swarms_are_drawn_side_by_side() {
 }
 
 #[test]
-fn dead_agents_look_otherwise() {
-    let grey = format!("#{:02X}{:02X}{:02X}", colour::DEAD.0, colour::DEAD.1, colour::DEAD.2);
+fn failed_agents_look_otherwise() {
+    let grey = format!("#{:02X}{:02X}{:02X}", colour::FAILED.0, colour::FAILED.1, colour::FAILED.2);
     for (kind, [healthy, _, failing]) in
         ["line", "plane"].into_iter().zip(swarms().map(|s| <[Scene; 3]>::try_from(s).expect("three")))
     {
-        let svg = |episode: &Episode| String::from_utf8(written(episode, &format!("{kind}-dead.svg"))).expect("SVG is text");
+        let svg = |episode: &Episode| String::from_utf8(written(episode, &format!("{kind}-failed.svg"))).expect("SVG is text");
         assert!(!svg(&healthy.episode).contains(&grey) && svg(&failing.episode).contains(&grey), "{kind}: {grey}");
-        let gif = |episode: &Episode| written(episode, &format!("{kind}-dead.gif"));
-        assert_ne!(gif(&healthy.episode), gif(&failing.episode), "{kind}: the movie does not show who is dead");
+        let gif = |episode: &Episode| written(episode, &format!("{kind}-failed.gif"));
+        assert_ne!(gif(&healthy.episode), gif(&failing.episode), "{kind}: the movie does not show which agent failed");
     }
 }
 

@@ -1,4 +1,4 @@
-//! Where agents on a line were, over a picture of space and time.
+//! Paths of agents on a line, over a picture of space and time.
 
 use super::Episode1d;
 use super::colour;
@@ -6,8 +6,8 @@ use super::panel::Panel;
 use super::surface::{Point, Surface, dashes};
 use plotters::style::Color;
 
-/// Draws where the agents were, from the moment when control is switched on; the more there are, the thinner.
-/// A cross ends a life; from there on a grey dashed line marks where the dead agent is.
+/// Draws the paths of the agents, from the moment when control is switched on; the more there are, the thinner.
+/// A cross marks a failure; from there on a grey dashed line marks the position of the failed agent.
 pub fn tracks(surface: &mut dyn Surface, panel: &Panel, episode: &Episode1d) {
     let count = episode.xi[0].len();
     let crowd = (10.0 / count.max(10) as f32).powf(0.36);
@@ -16,17 +16,17 @@ pub fn tracks(surface: &mut dyn Surface, panel: &Panel, episode: &Episode1d) {
     let halo = colour::WHITE.mix(f64::from(0.7 * crowd));
     let end = episode.xi.len() - 1;
     for agent in 0..count {
-        let life = episode.alive.iter().take_while(|alive| alive[agent]).count();
-        let last = life.min(end);
+        let active = episode.alive.iter().take_while(|alive| alive[agent]).count();
+        let last = active.min(end);
         let first = episode.clock.before.min(last);
         let part = |from: usize, to: usize| {
             let positions: Vec<f32> = episode.xi[from..=to].iter().map(|xi| xi[agent]).collect();
             pieces(panel, episode, from, &positions)
         };
-        let dead = if life <= end { part(last, end) } else { Vec::new() };
-        for piece in &dead {
+        let failed = if active <= end { part(last, end) } else { Vec::new() };
+        for piece in &failed {
             surface.stroke(piece, width + 1.8, colour::WHITE.mix(f64::from(0.85 * crowd)));
-            dashes(surface, piece, width, colour::DEAD.to_rgba());
+            dashes(surface, piece, width, colour::FAILED.to_rgba());
         }
         let pieces = part(first, last);
         // A pale rim keeps single tracks visible on dark colours; in a crowd it would be fog.
@@ -36,7 +36,7 @@ pub fn tracks(surface: &mut dyn Surface, panel: &Panel, episode: &Episode1d) {
         for piece in &pieces {
             surface.stroke(piece, width, ink);
         }
-        if let Some(&(x, y)) = dead.first().and_then(|piece| piece.first()) {
+        if let Some(&(x, y)) = failed.first().and_then(|piece| piece.first()) {
             let arm = 3.0 + 5.0 * crowd;
             for (thick, ink) in [(width + 3.5, halo), (width + 0.8, colour::BLACK.to_rgba())] {
                 surface.stroke(&[(x - arm, y - arm), (x + arm, y + arm)], thick, ink);

@@ -13,7 +13,7 @@ const STYLE: &str = include_str!("../../page/style.css");
 /// The engine that comes with the program, compiled from `crates/cinoc-web` by `web/build`, as gzip.
 pub const ENGINE: &[u8] = include_bytes!("../../page/engine.wasm.gz");
 
-/// What a page carries.
+/// Content of a page.
 pub struct Page {
     /// Title of its window.
     pub title: String,
@@ -59,7 +59,7 @@ impl Page {
     }
 }
 
-/// What a browser lets the page do: run its own script, style and engine. Nothing is loaded from anywhere.
+/// Returns the content security policy of the page: its own script, style and engine run, and nothing is loaded.
 fn policy(script: &str, style: &str) -> String {
     let digest = |text: &str| base64(&sha256::sha256(text.as_bytes()));
     format!(

@@ -9,8 +9,8 @@ use cinoc::internal::ranks::Ranks;
 use cinoc::internal::threads::Threads;
 use std::sync::{Arc, OnceLock};
 
-/// What launchers tell each process: which it is, and of how many. Slurm says so of steps alone: a batch script is told of tasks that it may
-/// start, and is one process.
+/// Environment variables by which launchers tell each process its rank and the number of ranks. Slurm's is that of job
+/// steps: in a batch script, which is one process, the variable of the job counts the tasks that it may start.
 const LAUNCHERS: [(&str, &str); 4] = [
     ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"),
     ("PMI_RANK", "PMI_SIZE"),
@@ -48,7 +48,7 @@ pub fn silence_others() {
     out::silence(!first());
 }
 
-/// Whether this process prints and writes: one of all.
+/// True if this process prints and writes: one of all.
 pub fn first() -> bool {
     JOB.get().map_or_else(|| told().is_none_or(|(rank, _)| rank == 0), |job| job.ranks.first())
 }

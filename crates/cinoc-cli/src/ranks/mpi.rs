@@ -18,11 +18,12 @@ pub struct Mpi {
     count: usize,
     here: usize,
     threads: usize,
-    /// Whether a rank has left, so that there is nobody to talk to.
+    /// True after a rank has failed or ended: collective calls would then hang.
     over: AtomicBool,
 }
 
-/// What a rank says first whenever ranks meet: how long its message is, or that it fails, with as long a text, or that it has done everything.
+/// Flags in the first number that each rank sends when ranks meet; the other bits are the length of its message, or of
+/// its error text if it failed.
 const FAILED: u64 = 1 << 63;
 const DONE: u64 = 1 << 62;
 

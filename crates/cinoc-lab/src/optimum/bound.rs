@@ -109,10 +109,10 @@ impl<'p> Bound<'p> {
         let n = beginning.start.len();
         let mut gram = vec![0.0; n * n + 1];
         for (agent, responses) in self.responses.iter().enumerate() {
-            let dies =
+            let failure =
                 beginning.failures.iter().filter(|(_, who)| *who == agent).map(|(tick, _)| *tick).min().unwrap_or(self.ticks);
             // A push at tick t has ticks − t ticks to spread.
-            for field in &responses[self.ticks - dies.min(self.ticks)..] {
+            for field in &responses[self.ticks - failure.min(self.ticks)..] {
                 for i in 0..n {
                     let z = field[i];
                     gram[i * n..][..=i].iter_mut().zip(field).for_each(|(g, other)| *g += z * other);

@@ -91,7 +91,7 @@ impl<'p> Objective<'p> {
     /// future is planned without noise.
     pub fn proceed(&mut self, now: InitialCondition, previous: &[Real], pending: &[Real]) {
         self.rollout.batch.quiet = true;
-        self.underway = (!pending.is_empty()).then(|| [previous, pending].map(<[Real]>::to_vec));
+        self.underway = Some([previous, pending].map(<[Real]>::to_vec));
         self.begin(vec![now]);
     }
 

@@ -5,7 +5,7 @@ use cinoc::Error;
 
 pub const STUDY: Study = Study {
     name: "delay",
-    about: "Actions that take effect some ticks after they were decided: in use alone, and in training too.",
+    about: "Actions that take effect some ticks after they were decided: in use only, and in training too.",
     x: Scale::linear("delay in ticks"),
     y: RATIO,
     effort: false,
@@ -18,7 +18,7 @@ const LEARNT: usize = 3;
 
 fn cases(_: &Subject) -> Result<Vec<Case>, Error> {
     let case = |learnt: bool, ticks: usize| Case {
-        line: if learnt { format!("trained with {LEARNT}") } else { "in use alone".into() },
+        line: if learnt { format!("trained with {LEARNT}") } else { "trained without delay".into() },
         x: ticks as f64,
         trained: learnt.then(|| vec![format!("swarm.delay={LEARNT}")]),
         used: vec![format!("swarm.delay={ticks}")],

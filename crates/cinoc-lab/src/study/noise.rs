@@ -1,11 +1,11 @@
-//! `noise`: noise of sensors and actuators, in use alone, and in training and use.
+//! `noise`: noise of sensors and actuators, in use only, and in training and use.
 
 use super::{Case, RATIO, Scale, Study, Subject, score};
 use cinoc::Error;
 
 pub const STUDY: Study = Study {
     name: "noise",
-    about: "Noise of sensors (on every value of the field) and of actuators (on every push): in use alone, and in training too.",
+    about: "Noise of sensors (on every value of the field) and of actuators (on every push): in use only, and in training too.",
     x: Scale::log("standard deviation, of the field's or the push's size"),
     y: RATIO,
     effort: false,

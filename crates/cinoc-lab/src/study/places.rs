@@ -6,7 +6,7 @@ use cinoc::internal::place::Placement;
 
 pub const STUDY: Study = Study {
     name: "positions",
-    about: "Agents that begin at random positions or in a cluster; agents that cannot move, in use alone and in training too.",
+    about: "Agents that begin at random positions or in a cluster; agents that cannot move, in use only and in training too.",
     x: Scale::log("agents"),
     y: RATIO,
     effort: false,
@@ -20,12 +20,12 @@ fn cases(subject: &Subject) -> Result<Vec<Case>, Error> {
     let base = |line: &str| Case { line: line.into(), ..Case::default() };
     let mut lines = vec![
         base("on a lattice"),
-        Case { places: Placement::Random, ..base("at random places") },
+        Case { places: Placement::Random, ..base("at random positions") },
         Case { places: Placement::Clustered, ..base("in a cluster") },
     ];
     if moves {
-        lines.push(Case { used: still.clone(), ..base("standing still") });
-        lines.push(Case { trained: Some(still), ..base("standing still, trained so") });
+        lines.push(Case { used: still.clone(), ..base("immobile") });
+        lines.push(Case { trained: Some(still), ..base("immobile, trained immobile") });
     }
     let with = |case: &Case, times: f64| {
         let agents = subject.agents(times);

@@ -137,7 +137,7 @@ impl Env {
             return Err(wrong(format!("deaths has {} entries, not one for each of {n} instances", deaths.len())));
         }
         if let Some((_, agent)) = deaths.iter().flatten().find(|(_, agent)| *agent >= agents) {
-            return Err(wrong(format!("agent {agent} cannot die; agents go from 0 to {}", agents - 1)));
+            return Err(wrong(format!("agent {agent} cannot fail; agents go from 0 to {}", agents - 1)));
         }
         let (seeds, indices) = (numbers(&seeds), numbers(&indices));
         if starts.is_none() || targets.is_none() {
@@ -180,7 +180,7 @@ impl Env {
         })
     }
 
-    /// What agents see, [instances, agents, width].
+    /// Writes the observations of all agents, [instances, agents, width].
     fn observe(&self, py: Python<'_>, out: &Bound<'_, PyAny>) -> PyResult<()> {
         let (mut state, mut out) = (self.state()?, room::<Real>("out", out, &[self.instances, self.agents, self.width])?);
         let (env, out) = (&mut state.env, numbers_mut(&mut out));
@@ -256,8 +256,8 @@ impl Env {
         Ok(())
     }
 
-    /// What the last step gave, for whoever is rewarded: minus the costs, which episodes diverged, which ended otherwise, and their ticks. Returns whether
-    /// any is over, and the least reward; minus infinity where one is not a number.
+    /// Writes the results of the last step: rewards (minus the costs), which episodes diverged, which ended otherwise, and
+    /// their ticks. Returns true if any is over, and the least reward; minus infinity where one is not a number.
     fn report(
         &self,
         rewards: &Bound<'_, PyAny>,
@@ -337,7 +337,7 @@ impl Env {
         self.each(py, out, &[self.instances, self.agents], |env, i| env.strength(i))
     }
 
-    /// Changes the strength of an agent from the next tick on; 0 kills it.
+    /// Changes the strength of an agent from the next tick on; 0 makes it fail.
     fn set_strength(&self, instance: usize, agent: usize, strength: f64) -> PyResult<()> {
         if instance >= self.instances || agent >= self.agents {
             return Err(wrong(format!(
@@ -345,8 +345,8 @@ impl Env {
                 self.agents, self.instances
             )));
         }
-        if !(0.0..=1e6).contains(&strength) {
-            return Err(wrong(format!("a strength cannot be {strength}; it is 1 in good health, 0 for the dead")));
+        if !(0.0..=1.0).contains(&strength) {
+            return Err(wrong(format!("a strength cannot be {strength}; it is 1 for an active agent, 0 for a failed one")));
         }
         self.state()?.env.set_strength(instance, agent, strength as Real);
         Ok(())

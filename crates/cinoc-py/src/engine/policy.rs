@@ -61,13 +61,9 @@ impl Net {
 
     /// Refuses agents that see or act otherwise than those that it was made for.
     pub fn fits(&self, problem: &cinoc::Problem, agents: usize, instances: usize) -> PyResult<()> {
-        let (own, other) = (self.problem.inner.plant(), problem.plant());
-        if (own.features, own.action_width) != (other.features, other.action_width) {
-            let text = "this policy was made for agents that see or act otherwise; use its own problem, or one with the same [observe] and [swarm]";
+        if !self.problem.inner.plant().serves(&*self.policy, &problem.plant()) {
+            let text = "this policy was made for agents that see or act otherwise, or for another grid; use its own problem, or one with the same [observe] and [swarm]";
             return Err(explained(text));
-        }
-        if self.policy.declared().everything && own.everything != other.everything {
-            return Err(explained("this policy sees the whole field, and was made for another grid; use its own problem"));
         }
         evaluate::check_policy(&*self.policy, agents, instances).map_err(told)
     }
@@ -202,7 +198,7 @@ impl Policy {
     ///
     /// A number of an observation that is not finite or beyond 1e6 in magnitude counts as missing and is replaced by that of `held`, the third
     /// result of the last call (zeros at first). The strength, the last number, is limited to [0, 1]; a missing one is 0. An inactive agent has
-    /// the action 0 and the memory 0. The memory of an agent is reset where a number is not finite.
+    /// the action 0 and the memory 0. The memory of an agent is reset where a number is not finite or beyond 1e6.
     #[pyo3(signature = (observation, memory = None, held = None))]
     fn act<'py>(
         &self,
@@ -301,8 +297,9 @@ impl Net {
                 if let Some(memory) = memory {
                     let each = |values: &[Real]| {
                         for memory in values.chunks_exact(remembered) {
-                            let valid = memory.iter().all(|&m| guard::is_valid(m));
-                            found.1.extend(memory.iter().map(|m| if valid { *m } else { 0.0 }));
+                            let first = found.1.len();
+                            found.1.extend_from_slice(memory);
+                            guard::check_memory(&mut found.1[first..]);
                         }
                     };
                     memory.read(each);

@@ -117,7 +117,7 @@ impl Problem {
 
     #[getter]
     fn has_target(&self) -> bool {
-        self.inner.task.reading().has_target
+        self.inner.task.plot_labels().has_target
     }
 
     #[getter]
@@ -164,7 +164,7 @@ impl Problem {
         }
     }
 
-    /// Whether all agents of an instance share one view.
+    /// True if all agents of an instance share one view.
     #[getter]
     fn shared_view(&self) -> bool {
         self.inner.swarm.features().shared

@@ -48,7 +48,7 @@ struct State {
     threads: Threads,
 }
 
-/// How many numbers there are of everything.
+/// Sizes of all arrays.
 #[derive(Clone, Copy)]
 struct Sizes {
     n: usize,
@@ -77,7 +77,7 @@ struct Part {
     path: [Vec<Real>; 3],
 }
 
-/// What all parts begin with.
+/// Inputs that all parts share.
 #[derive(Clone, Copy)]
 struct Givens<'a> {
     sizes: Sizes,
@@ -249,7 +249,7 @@ impl Rollout {
             return Err(wrong(format!("deaths has {} entries, not one for each of {n} instances", deaths.len())));
         }
         if let Some((_, agent)) = deaths.iter().flatten().find(|(_, agent)| *agent >= agents) {
-            return Err(wrong(format!("agent {agent} cannot die; agents go from 0 to {}", agents - 1)));
+            return Err(wrong(format!("agent {agent} cannot fail; agents go from 0 to {}", agents - 1)));
         }
         let wanted = match (gradient, &net) {
             (false, _) => GradientTargets::default(),

@@ -62,7 +62,7 @@ impl Swarm {
         Self { advance: Some(Arc::new(advance)), ..self }
     }
 
-    /// Reduces the push_width of crowded agents, if `crowd` is given.
+    /// Reduces the push of crowded agents, if `crowd` is given.
     pub fn with_crowding(self, crowd: Option<Crowd>) -> Self {
         Self { crowd: crowd.map(Arc::new), ..self }
     }

@@ -1,6 +1,6 @@
 //! Expensive arrays, cached in a file of the user's cache folder.
 
-use super::write_whole;
+use super::{read_up_to, write_whole};
 use crate::Real;
 use std::path::{Path, PathBuf};
 
@@ -44,7 +44,11 @@ fn path(folder: &Path, key: &str) -> PathBuf {
 }
 
 fn read(path: &Path, key: &str, count: usize) -> Option<Vec<Real>> {
-    std::fs::read(path).ok().and_then(|bytes| decode(&bytes, key, count))
+    let most = count.checked_mul(size_of::<Real>())?.checked_add(key.len() + size_of::<u64>())?;
+    // Another user may have put a pipe there, where the folder of temporary files is the cache.
+    let regular = path.symlink_metadata().is_ok_and(|about| about.is_file());
+    let bytes = regular.then(|| read_up_to(path, most as u64).ok())??;
+    decode(&bytes, key, count)
 }
 
 /// Implements [`numbers`] in a given folder.

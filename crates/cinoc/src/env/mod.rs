@@ -318,7 +318,8 @@ impl Env {
         shard.strength(i)
     }
 
-    /// Sets the strength of an agent from the next tick on; 0 makes it fail.
+    /// Sets the strength of an agent from the next tick on, limited to 0 … 1; 0, or a number that is not finite, makes it
+    /// fail.
     pub fn set_strength(&mut self, i: usize, agent: usize, strength: Real) {
         self.shards[i / self.together].set_strength(i % self.together, agent, strength);
     }

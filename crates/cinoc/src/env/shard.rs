@@ -138,6 +138,7 @@ impl Shard {
         clear(&mut e.pending, 0.0);
         clear(&mut e.memory, 0.0);
         clear(&mut e.strength, 1.0);
+        from.failures.iter().filter(|(tick, _)| *tick == 0).for_each(|(_, agent)| e.strength[i * self.agents + agent] = 0.0);
         clear(&mut e.terms, 0.0);
         let measures = problem.task.measures().len();
         e.measures[i * measures..(i + 1) * measures].fill(0.0);
@@ -159,7 +160,14 @@ impl Shard {
 
     pub fn tick(&mut self, problem: &Problem, control: Control) {
         let recorder = TickRecorder { problem, control, size: self.size(), agents: self.agents, action_repeat: 1 };
-        self.episodes.memory.resize(self.size() * self.agents * control.declared().memory, 0.0);
+        // Prescribed actions leave the memory of a policy as it is; another policy starts with an empty one.
+        if let Control::Policy(policy, _) = control {
+            let (count, memory) = (self.size() * self.agents * policy.declared().memory, &mut self.episodes.memory);
+            if memory.len() != count {
+                memory.clear();
+                memory.resize(count, 0.0);
+            }
+        }
         self.gather(&recorder);
         let recorded = match control {
             Control::Policy(..) => &mut self.by_policy,
@@ -202,11 +210,14 @@ impl Shard {
         }
     }
 
-    /// Sets the strength of agents that fail at the next tick to zero.
+    /// Sets the strength of agents that fail at the next tick to zero; those that fail at tick 0 begin with it.
     fn apply_failures(&mut self) {
         let (e, agents) = (&mut self.episodes, self.agents);
         for (i, failures) in e.failures.iter().enumerate() {
-            failures.iter().filter(|(from, _)| *from == e.ticks[i]).for_each(|(_, agent)| e.strength[i * agents + agent] = 0.0);
+            failures
+                .iter()
+                .filter(|(from, _)| *from > 0 && *from == e.ticks[i])
+                .for_each(|(_, agent)| e.strength[i * agents + agent] = 0.0);
         }
     }
 
@@ -332,7 +343,8 @@ impl Shard {
     }
 
     pub fn set_strength(&mut self, i: usize, agent: usize, strength: Real) {
-        self.episodes.strength[i * self.agents + agent] = strength;
+        let limited = if strength.is_finite() { strength.clamp(0.0, 1.0) } else { 0.0 };
+        self.episodes.strength[i * self.agents + agent] = limited;
     }
 
     /// Replaces a field. Fields are inputs of a recording, which stays valid.

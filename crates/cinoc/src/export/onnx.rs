@@ -77,8 +77,7 @@ pub fn translate(program: &Program, problem: &Problem, name: &str, acts: &str, a
     let mut inputs: Vec<Message> =
         program.inputs().iter().map(|Input { instrument: one, .. }| value(one.name, one.count, &one.about)).collect();
     if program.memory() > 0 {
-        let about =
-            "memory of the policy: zeros before the first tick, then next_memory; reset to 0 where a number is not finite";
+        let about = "memory of the policy: zeros before the first tick, then next_memory; reset to 0 where a number is not finite or beyond 1e6";
         inputs.push(value("memory", program.memory(), about));
     }
     let about = format!(

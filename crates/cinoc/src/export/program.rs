@@ -205,7 +205,7 @@ impl Program {
             if !op.is_primitive() {
                 let name = op.op().name();
                 let reason = format!(
-                    "its operation {name:?} cannot be exported; implement `Op::plain` for it, which writes it with plain operations"
+                    "its operation {name:?} cannot be exported; implement `Op::decompose` for it, which writes it with plain operations"
                 );
                 return Err(Error::Export { reason });
             }

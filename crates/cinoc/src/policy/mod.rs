@@ -171,6 +171,13 @@ impl Plant {
     pub fn new(features: Features, action_width: usize) -> Self {
         Self { features, action_width, agents: 0, everything: 0 }
     }
+
+    /// Returns true if a policy that was built for this plant can act on another one.
+    #[doc(hidden)]
+    pub fn serves(&self, policy: &dyn Policy, other: &Self) -> bool {
+        let whole = !policy.declared().everything || self.everything == other.everything;
+        whole && (self.features, self.action_width) == (other.features, other.action_width)
+    }
 }
 
 /// A kind of policy defined by its settings (the section `policy` of a configuration) and a builder.

@@ -57,7 +57,7 @@ impl Definition for Fkpp1d {
     fn sweeps() -> Sweeps {
         Sweeps {
             size: 1.0,
-            certified: false,
+            rests_at_zero: false,
             // The paper decreases ν and increases ρ; here both are varied in both directions.
             physics: &[
                 Sweep {

@@ -55,7 +55,7 @@ impl Definition for Heat1d {
     fn sweeps() -> Sweeps {
         Sweeps {
             size: 1.0,
-            certified: true,
+            rests_at_zero: true,
             physics: DIFFUSIVITIES,
             resolution: &[
                 (50, &["physics.nodes=50"]),

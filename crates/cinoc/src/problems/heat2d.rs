@@ -46,7 +46,7 @@ impl Definition for Heat2d {
 
     fn sweeps() -> Sweeps {
         Sweeps {
-            certified: true,
+            rests_at_zero: true,
             published: Some(Published { trained: 16, percent: &[(16, 100.0), (256, 53.5)] }),
             ..HeatPlane::sweeps()
         }

@@ -58,7 +58,7 @@ impl Definition for Ks1d {
     fn sweeps() -> Sweeps {
         Sweeps {
             size: 1.3,
-            certified: true,
+            rests_at_zero: true,
             resolution: &[
                 (64, &["physics.nodes=64"]),
                 (128, &["physics.nodes=128"]),

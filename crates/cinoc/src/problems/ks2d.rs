@@ -61,7 +61,7 @@ impl Definition for Ks2d {
     fn sweeps() -> Sweeps {
         Sweeps {
             size: 3.5,
-            certified: true,
+            rests_at_zero: true,
             // All grids use the same states.
             resolution: &[
                 (64, &["data.nodes=64"]),

@@ -65,7 +65,7 @@ impl Definition for Turbulence2d {
     fn sweeps() -> Sweeps {
         Sweeps {
             size: 7.0,
-            certified: false,
+            rests_at_zero: false,
             physics: &[Sweep { key: "physics.nu", symbol: "ν", believed: None, values: &[2e-4, 3e-4, 4e-4, 5e-4, 1e-3] }],
             // All grids use the same states.
             resolution: &[(64, &["data.nodes=64"]), (128, &["data.nodes=64", "physics.nodes=128"])],

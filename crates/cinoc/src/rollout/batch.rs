@@ -29,8 +29,8 @@ impl InitialCondition {
 
     /// Adds the failure of a fraction of the agents at tick `at`; the seed and the instance determine which ones.
     pub fn with_failures(mut self, agents: usize, share: f64, at: usize, seed: u64, index: usize) -> Self {
-        let dead = (share * agents as f64).round() as usize;
-        let chosen = Rng::new(seed, Stream::Failure, index as u64).choose(dead, agents);
+        let failing = (share * agents as f64).round() as usize;
+        let chosen = Rng::new(seed, Stream::Failure, index as u64).choose(failing, agents);
         self.failures.extend(chosen.into_iter().map(|agent| (at, agent)));
         self
     }

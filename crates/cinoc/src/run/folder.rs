@@ -2,7 +2,8 @@
 
 use super::tensorboard;
 use crate::Error;
-use crate::disk::is_partial;
+use crate::disk::{is_partial, read_text};
+use crate::error::shown;
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
@@ -37,14 +38,10 @@ impl Folder {
     /// Returns an error for a folder in which no run can start: one that holds a run or any foreign file. Changes
     /// nothing.
     pub fn check(path: &Path) -> Result<(), Error> {
-        refuse_link(&path.join(LOCK))?;
-        let mark = match std::fs::read_to_string(path.join(LOCK)) {
-            Ok(mark) => Some(mark),
-            Err(error) if error.kind() == ErrorKind::NotFound => None,
-            // Some systems do not let a process read a file that another one has locked; then locking it will fail as
-            // well.
-            Err(_) => Some(MARK.to_owned()),
-        };
+        let lock = path.join(LOCK);
+        refuse_foreign(&lock)?;
+        // Some systems do not let a process read a file that another one has locked; then locking it will fail as well.
+        let mark = lock.exists().then(|| read_text(&lock).unwrap_or_else(|_| MARK.to_owned()));
         left_over(path, mark.as_deref()).map(drop)
     }
 
@@ -67,7 +64,7 @@ impl Folder {
         if !path.join(CHECKPOINT).exists() {
             return Err(Error::NothingToResume { path: path.into() });
         }
-        refuse_links(path)?;
+        refuse_all_foreign(path)?;
         let mut folder = Self::lock(path)?;
         if folder.mark()?.is_empty() {
             folder.set_mark("")?;
@@ -87,7 +84,7 @@ impl Folder {
             Err(TryLockError::WouldBlock) => return Err(Error::Busy { path: path.into() }),
             // A file system without locks: continue without one.
             Err(TryLockError::Error(error)) => {
-                Some(format!("{} cannot be locked ({error}); let no other process use this folder", file.display()))
+                Some(format!("{} cannot be locked ({error}); let no other process use this folder", shown(&file)))
             }
         };
         Ok(Self { path: path.into(), notice, lock })
@@ -110,31 +107,32 @@ impl Folder {
     }
 }
 
-/// Opens a file of a run for reading and writing; creates it if missing. A symbolic link is refused: writing would
-/// change a file outside of the folder.
+/// Opens a file of a run for reading and writing; creates it if missing. Only regular files are opened: writing through
+/// a symbolic link would change a file outside of the folder, and a pipe would wait for ever.
 pub fn open_own(path: &Path) -> Result<File, Error> {
-    refuse_link(path)?;
+    refuse_foreign(path)?;
     let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path).map_err(Error::file(path))?;
     // Checked again, in case it was replaced in between: nothing has been written yet.
-    refuse_link(path)?;
+    refuse_foreign(path)?;
     Ok(file)
 }
 
-fn refuse_link(path: &Path) -> Result<(), Error> {
-    if path.symlink_metadata().is_ok_and(|about| about.is_symlink()) {
-        let reason = "it is a symbolic link, and a run writes only inside its folder".into();
-        return Err(Error::Checkpoint { path: path.into(), reason });
-    }
-    Ok(())
+fn refuse_foreign(path: &Path) -> Result<(), Error> {
+    let reason = match path.symlink_metadata() {
+        Ok(about) if about.is_symlink() => "it is a symbolic link, and a run writes only inside its folder",
+        Ok(about) if !about.is_file() => "it is not a regular file",
+        _ => return Ok(()),
+    };
+    Err(Error::Checkpoint { path: path.into(), reason: reason.into() })
 }
 
-/// Returns an error if a file of a run is a symbolic link, as in a folder of foreign origin.
-fn refuse_links(path: &Path) -> Result<(), Error> {
+/// Returns an error if a file of a run is a symbolic link, a pipe or the like, as in a folder of foreign origin.
+fn refuse_all_foreign(path: &Path) -> Result<(), Error> {
     let own = |name: &OsStr| {
         let text = name.to_string_lossy();
         [CHECKPOINT, MODEL, LAST, CONFIG, METRICS, LOCK].contains(&&*text) || tensorboard::is_file_name(&text)
     };
-    names(path)?.iter().filter(|name| own(name)).try_for_each(|name| refuse_link(&path.join(name)))
+    names(path)?.iter().filter(|name| own(name)).try_for_each(|name| refuse_foreign(&path.join(name)))
 }
 
 /// Returns the names of all entries of a folder; none if there is no folder.
@@ -194,6 +192,17 @@ mod tests {
             assert!(text.contains(name) && text.contains("it is a symbolic link"), "{text}");
             std::fs::remove_file(run.join(name)).unwrap();
             std::fs::write(run.join(CHECKPOINT), "").unwrap();
+        }
+        // A pipe would be waited on for ever.
+        for name in [METRICS, MODEL, LAST, CONFIG, LOCK, &tensorboard::file_name(1e9)] {
+            let _ = std::fs::remove_file(run.join(name));
+            assert!(std::process::Command::new("mkfifo").arg(run.join(name)).status().unwrap().success());
+            let text = Folder::reopen(&run).err().expect("a pipe").to_string();
+            assert!(text.contains(name) && text.contains("it is not a regular file"), "{text}");
+            if name == LOCK {
+                assert!(Folder::check(&run).is_err());
+            }
+            std::fs::remove_file(run.join(name)).unwrap();
         }
         // Starting a run refuses links too, even one to an empty or missing file.
         std::fs::remove_dir_all(&run).unwrap();

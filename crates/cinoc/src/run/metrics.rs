@@ -4,6 +4,7 @@ use super::checkpoint::Curves;
 use super::folder::{METRICS, open_own};
 use super::tensorboard::{EventWriter, is_file_name, seconds};
 use crate::Error;
+use crate::error::shown;
 use crate::train::Progress;
 use std::fs::File;
 use std::io::{self, BufWriter, ErrorKind, Read, Seek, SeekFrom, Write};
@@ -56,8 +57,7 @@ impl Metrics {
         let events = match old {
             Some(Ok(events)) => events,
             _ => {
-                notices
-                    .push(format!("the event file of {} was lost or cut short; a new one continues from here", folder.display()));
+                notices.push(format!("the event file of {} was lost or cut short; a new one continues from here", shown(folder)));
                 // Sorted after the old one by name, also if the clock was set back: TensorBoard reads files in that
                 // order.
                 let after = seconds(&curves.events).map_or(0.0, |old| old + 1.0);
@@ -67,7 +67,7 @@ impl Metrics {
         let mut metrics = Self::new(path, csv, events, terms);
         let kept = metrics.cut(curves.metrics_bytes).map_err(Error::file(&metrics.path))?;
         if kept < curves.metrics_bytes {
-            notices.push(format!("{} was cut short; the lost lines are missing", metrics.path.display()));
+            notices.push(format!("{} was cut short; the lost lines are missing", shown(&metrics.path)));
         }
         metrics.bytes = kept;
         if kept == 0 {

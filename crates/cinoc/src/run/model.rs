@@ -119,12 +119,18 @@ impl Model {
     pub fn with(mut self, registry: &Registry, changes: &Overlay) -> Result<Self, Error> {
         self.config = registry.change(&self.config, changes)?;
         let (_, policy) = self.build(registry)?;
-        let own: Vec<(String, Shape)> = self.params.iter().map(|(name, shape, _)| (name.to_owned(), shape)).collect();
-        if policy.shapes() != own {
-            let expected = "left as trained: the parameters do not fit another network or view";
-            return Err(Error::bad("policy or observe", "changed", expected));
-        }
+        self.check_shapes(&*policy)?;
         Ok(self)
+    }
+
+    /// Rejects a policy with parameters of other names or shapes.
+    pub(crate) fn check_shapes(&self, policy: &dyn Policy) -> Result<(), Error> {
+        let own: Vec<(String, Shape)> = self.params.iter().map(|(name, shape, _)| (name.to_owned(), shape)).collect();
+        if policy.shapes() == own {
+            return Ok(());
+        }
+        let expected = "left as trained: the parameters do not fit another network or view";
+        Err(Error::bad("policy or observe", "changed", expected))
     }
 
     /// Builds the problem it was trained on and its policy.

@@ -3,7 +3,8 @@
 use super::checkpoint::{Checkpoint, Curves};
 use super::folder::{CHECKPOINT, CONFIG, Folder};
 use super::{Files, Metrics, Origin, Run, changes};
-use crate::disk::{read, write_whole};
+use crate::disk::{read, read_text, write_whole};
+use crate::error::shown;
 use crate::threads::Threads;
 use crate::train::Trainer;
 use crate::{Config, Error, Registry};
@@ -64,8 +65,9 @@ impl Run {
         let renewed = !notices.is_empty() || !as_it_was;
         let settings = self.folder.join(CONFIG);
         let text = super::settings(&self.config, self.trainer.seed);
-        if std::fs::read_to_string(&settings).is_ok_and(|found| found != text) && as_it_was {
-            notices.push(format!("{} differed from the settings of this run and was rewritten", settings.display()));
+        let found = read_text(&settings).ok();
+        if as_it_was && found.as_ref().is_some_and(|found| *found != text) {
+            notices.push(format!("{} differed from the settings of this run and was rewritten", shown(&settings)));
         }
         notices.extend(lock.notice.clone());
         self.notices = notices;
@@ -73,7 +75,7 @@ impl Run {
         if renewed {
             self.renew()?;
         }
-        if std::fs::read_to_string(&settings).ok().as_deref() != Some(&text) {
+        if found.as_deref() != Some(&text) {
             write_whole(&settings, text.as_bytes())?;
         }
         Ok(())

@@ -129,7 +129,7 @@ pub trait Task: Send + Sync {
     }
 
     /// Returns the labels of the mean square of `z − target` in plots.
-    fn reading(&self) -> PlotLabels {
+    fn plot_labels(&self) -> PlotLabels {
         PlotLabels::ERROR
     }
 

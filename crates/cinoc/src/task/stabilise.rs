@@ -85,7 +85,7 @@ impl Task for Stabilise {
         Some(&self.attractor)
     }
 
-    fn reading(&self) -> PlotLabels {
+    fn plot_labels(&self) -> PlotLabels {
         if self.square == Square::EnstrophyLast { PlotLabels::ENSTROPHY } else { PlotLabels::ENERGY }
     }
 

@@ -1,5 +1,5 @@
 /* Reads a grid and agents from standard input, all as double: nodes along each axis, lengths, whether it is a ring, the error z - z* at the nodes,
- * the number of agents, of each its position and whether it lives. Writes what the helpers work out of that for each agent: error, slope, and gap
+ * the number of agents, of each its position and whether it is active. Writes what the helpers work out of that for each agent: error, slope, and gap
  * and crowd where there are helpers for them. */
 #include "policy.c"
 #include <stdio.h>
@@ -42,7 +42,7 @@ static double error(const double *at, void *context)
 int main(void)
 {
     int count = 1, agents, i, j, c;
-    double (*place)[AXES], (*others)[AXES], *lives;
+    double (*place)[AXES], (*others)[AXES], *active;
     for (c = 0; c < AXES; c++) count *= (int)(nodes[c] = take());
     for (c = 0; c < AXES; c++) lengths[c] = take();
     ring = take();
@@ -51,18 +51,18 @@ int main(void)
     agents = (int)take();
     place = calloc((size_t)agents, sizeof *place);
     others = calloc((size_t)agents, sizeof *others);
-    lives = calloc((size_t)agents, sizeof *lives);
-    if (!field || !place || !others || !lives) return 1;
+    active = calloc((size_t)agents, sizeof *active);
+    if (!field || !place || !others || !active) return 1;
     for (i = 0; i < agents; i++) {
         for (c = 0; c < AXES; c++) place[i][c] = take();
-        lives[i] = take();
+        active[i] = take();
     }
     for (i = 0; i < agents; i++) {
         cinoc_observation seen;
         int known = 0;
         cinoc_sample(&seen, place[i], error, NULL);
         for (j = 0; j < agents; j++) {
-            if (j == i || lives[j] == 0) continue;
+            if (j == i || active[j] == 0) continue;
             for (c = 0; c < AXES; c++) {
                 double d = place[j][c] - place[i][c];
                 if (ring != 0) d -= lengths[c] * floor(d / lengths[c] + 0.5);
@@ -83,6 +83,6 @@ int main(void)
     free(field);
     free(place);
     free(others);
-    free(lives);
+    free(active);
     return 0;
 }

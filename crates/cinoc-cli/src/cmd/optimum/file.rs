@@ -40,7 +40,7 @@ impl<T: Record + Clone + Serialize + DeserializeOwned> Results<T> {
         Ok(self)
     }
 
-    /// Whether there is a result of an instance.
+    /// True if there is a result of the instance.
     pub fn has(&self, instance: usize) -> bool {
         self.found.iter().any(|found| found.instance() == instance)
     }

@@ -11,6 +11,7 @@ use crate::out::{has_folder, say};
 use crate::{library, ranks};
 use anyhow::{Result, bail};
 use cinoc::evaluate::Request;
+use cinoc::internal::budget;
 use cinoc::internal::random::Split;
 use cinoc::internal::ranks::Ranks;
 use cinoc::internal::shown;
@@ -139,6 +140,7 @@ impl OptimumArgs {
     ) -> Result<(Results<T>, Vec<T>)> {
         let out = self.out.as_deref().filter(|_| ranks.first());
         let mut results = Results::open(out, self.header(subject, request))?.shared(ranks)?;
+        budget::check(&format!("{} searches", self.count), 500.0 * self.count as f64)?;
         let missing: Vec<usize> = (0..self.count).filter(|i| !results.has(*i)).collect();
         if !missing.is_empty() {
             let with = self.actions.then(|| (subject.problem.clone(), request.clone()));

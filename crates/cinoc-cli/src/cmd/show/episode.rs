@@ -44,7 +44,7 @@ fn line(problem: &Problem, title: String, controlled: Trace, free: &Trace) -> Ep
     let (grid, k) = (problem.stepper.grid(), problem.swarm.action_width());
     Episode1d {
         title,
-        measure: problem.task.reading(),
+        measure: problem.task.plot_labels(),
         length: grid.lengths[0] as f32,
         clock: clock(problem, &controlled),
         periodic: grid.periodic,
@@ -68,7 +68,7 @@ fn plane(problem: &Problem, title: String, controlled: Trace, free: &Trace) -> E
     let speed = |a: &Vec<Real>| a.chunks_exact(k).map(|a| a[0].hypot(a[1]) as f32).collect();
     Episode2d {
         title,
-        measure: problem.task.reading(),
+        measure: problem.task.plot_labels(),
         lengths: [grid.lengths[0] as f32, grid.lengths[1] as f32],
         shape: [grid.nodes[0], grid.nodes[1]],
         periodic: grid.periodic,

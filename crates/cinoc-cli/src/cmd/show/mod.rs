@@ -205,7 +205,7 @@ impl ShowArgs {
 
     /// Ticks before control.
     fn before(&self, problem: &Problem) -> Result<usize> {
-        let before = self.before.unwrap_or(if problem.task.reading().has_target { 0 } else { problem.ticks / 4 });
+        let before = self.before.unwrap_or(if problem.task.plot_labels().has_target { 0 } else { problem.ticks / 4 });
         if before > 100 * problem.ticks {
             bail!("--before cannot be {before}; it must be at most a hundred episodes, {} ticks", 100 * problem.ticks);
         }

@@ -70,7 +70,7 @@ impl Contents<'_> {
             bail!("pages show fields on a line or in the plane; use --export");
         }
         cinoc::evaluate::check_policy(&**policy, request.agents, 1)?;
-        let which: Vec<usize> = (*instance..instance + self.count()).collect();
+        let which: Vec<usize> = (*instance..instance.saturating_add(self.count())).collect();
         let beginnings: Vec<_> = which.iter().map(|&i| request.beginning(problem, i)).collect();
         let starts = beginnings.iter().flat_map(|b| b.start.iter().chain(&b.target)).map(|&z| z as f32).collect();
         let (plan, plans) = if self.iterations > 0 { self.plans(&which)? } else { (Value::Null, Vec::new()) };

@@ -44,7 +44,7 @@ pub fn scenes(subject: &Subject, before: usize) -> Result<Vec<Scene>> {
 /// The score in a word or two.
 fn score(problem: &Problem) -> String {
     let (task, at) = (&problem.task, problem.task.scored_at(problem.ticks));
-    let what = task.reading().title.split(' ').next().unwrap_or_default();
+    let what = task.plot_labels().title.split(' ').next().unwrap_or_default();
     // A score that is not of one tick is the mean over all.
     if task.square_in_score(at, problem.ticks) == Some(1.0) { what.into() } else { format!("mean {what}") }
 }

@@ -32,7 +32,7 @@ impl Table {
         Ok(table)
     }
 
-    /// Whether a case was computed for a policy.
+    /// True if the case was computed for the policy.
     pub fn has(&self, case: usize, policy: usize) -> bool {
         self.rows.iter().any(|row| (row.case, row.policy) == (case, policy))
     }

@@ -33,7 +33,7 @@ impl Plan {
         Self { updates: train.updates, every: train.validate_every.max(1), work: [update, validation] }
     }
 
-    /// Whether a validation follows an update.
+    /// True if a validation follows the update.
     fn validates(&self, update: usize) -> bool {
         update.is_multiple_of(self.every) || update == self.updates
     }
