@@ -10,6 +10,6 @@
 
 pub use crate::actuate::{Actuate, Kernel, Push};
 pub use crate::agents::{Advance, Disturbance, Swarm};
-pub use crate::limit::{Crowd, CrowdSettings, EachLimit, Limit, Safety, SafetySettings};
+pub use crate::limit::{Crowd, CrowdSettings, EachLimit, Limit};
 pub use crate::place::{CellCentres, Place};
 pub use crate::sense::{Features, Observation, Sense, Sight, Visible, Window};

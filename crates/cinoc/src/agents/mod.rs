@@ -21,8 +21,7 @@ use std::sync::Arc;
 /// state, not of the swarm.
 ///
 /// [`Swarm::new`] creates a swarm of immobile agents; [`with_motion`](Self::with_motion),
-/// [`with_crowding`](Self::with_crowding), [`with_safety`](Self::with_safety) and
-/// [`with_disturbance`](Self::with_disturbance) add to it.
+/// [`with_crowding`](Self::with_crowding) and [`with_disturbance`](Self::with_disturbance) add to it.
 ///
 /// ```
 /// let problem = cinoc::problem("heat1d")?;
@@ -68,6 +67,7 @@ impl Swarm {
     }
 
     /// Adds a safety layer, which is applied to actions last.
+    #[doc(hidden)]
     pub fn with_safety(self, safety: Safety) -> Self {
         Self { safety: Some(Arc::new(safety)), ..self }
     }

@@ -55,11 +55,13 @@ impl Crowd {
     }
 
     /// Distance within which neighbours count.
+    #[doc(hidden)]
     pub fn reach(&self) -> Real {
         self.reach
     }
 
     /// Returns the crowding of each agent, `[batch, agents]`, from strengths and positions as the operation takes them.
+    #[doc(hidden)]
     pub fn reading<'t>(&self, strength: Var<'t>, xi: Var<'t>) -> Var<'t> {
         let &[batch, agents, d] = xi.shape().sizes() else { panic!("crowd: positions {:?}", xi.shape()) };
         let (strengths, positions, metric) = (strength.value(), xi.value(), self.metric());
