@@ -147,9 +147,10 @@ def evaluate(
 def _row(row: dict[str, Any]) -> dict[str, Any]:
     """A line of `cinoc eval --json` as flat columns."""
     low, high = row["ratio_95"]
-    flat = {key: row[key] for key in ("problem", "agents", "instances", "seed", "fail", "dead")}
-    flat |= {key: float(value) for key, value in row["score"].items()}
-    flat |= {"uncontrolled": float(row["uncontrolled"]["mean"]), "ratio": float(row["ratio"])}
+    # What is asked for first comes first: pandas prints the first and the last columns.
+    flat = {"problem": row["problem"], "agents": row["agents"], "ratio": float(row["ratio"])}
     flat |= {"ratio_low": float(low), "ratio_high": float(high), "ratio_median": float(row["ratio_median"])}
-    flat |= {"effort": float(row["effort"]), "diverged": row["diverged"]}
+    flat |= {key: float(value) for key, value in row["score"].items()}
+    flat |= {"uncontrolled": float(row["uncontrolled"]["mean"]), "effort": float(row["effort"])}
+    flat |= {key: row[key] for key in ("diverged", "fail", "dead", "seed", "instances")}
     return flat | {name: float(value) for name, value in row["measures"].items()}

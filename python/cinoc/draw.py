@@ -137,7 +137,7 @@ def _errors(axes: Axes, episode: Any, name: str, others: dict[str, Any]) -> None
     for i, (label, other) in enumerate(others.items()):
         axes.semilogy(other.time, other.error, color=greys[i % len(greys)], lw=1.6, label=label)
     axes.semilogy(episode.time, episode.error, color=BLUE, lw=1.8, label=name or "this episode")
-    axes.set(xlabel="time t", ylabel=episode.error.attrs["long_name"], title="how far off")
+    axes.set(xlabel="time t", ylabel=episode.error.attrs["long_name"], title="error")
     axes.set_xlim(float(episode.time[0]), float(episode.time[-1]))
     axes.grid(alpha=0.25)
     if others:
@@ -172,7 +172,7 @@ def _line(figure: Figure, episode: Any, name: str, others: dict[str, Any]) -> No
     curves.plot(x, episode.target.values, color=TARGET, ls="--", label="target" if episode.attrs["has_target"] else "target: rest")
     curves.set(xlabel="position x", ylabel="field z", title="start and end", xlim=(x[0], x[-1]))
     curves.grid(alpha=0.25)
-    curves.legend(frameon=False)
+    curves.legend(framealpha=0.8, edgecolor="none")
     _errors(errors, episode, name, others)
     figure.suptitle(_headline(episode), x=0.01, ha="left")
 
