@@ -20,6 +20,7 @@ fn train(out: &Path, resume: bool) -> Child {
             "train.validate_every=7",
             "train.validate_instances=6",
             "train.checkpoint_every=3",
+            "train.vary=[\"swarm.delay = 0..3\", \"swarm.sensor_noise = 0 | 0.01..0.1\"]",
         ] {
             command.args(["--set", change]);
         }

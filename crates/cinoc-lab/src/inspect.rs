@@ -182,7 +182,7 @@ pub fn inputs(problem: &Problem, ticks: usize, steps: &[f64]) -> [(&'static str,
 /// Bytes that one update needs for recorded values: everything kept, without recomputable values, and with each segment
 /// computed twice.
 pub fn memory(parts: &Parts) -> [usize; 3] {
-    let Parts { problem, policy, train } = parts;
+    let Parts { problem, policy, train, .. } = parts;
     let params = policy.init(&mut Rng::new(0, Stream::Init, 0));
     let bytes = |rematerialise| train::episode_bytes(problem, &**policy, &params, train, train.batch, rematerialise);
     let [whole, lean] = [false, true].map(bytes);

@@ -6,9 +6,9 @@ use crate::random::{Rng, Split, Stream};
 use cinoc_pde::sampler::{refine, settle};
 use cinoc_pde::{Grid, Stepper};
 use cinoc_tape::kernel::parallel;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 /// Version of the cached files. Increase it when a change of a solver produces other states from the same settings.
 const VERSION: u32 = 2;
@@ -48,6 +48,9 @@ pub struct Attractor {
     sets: Mutex<HashMap<(Split, u64), Arc<Set>>>,
     singles: Mutex<Singles>,
 }
+
+/// States in memory by their cache key: variants of a problem share them.
+static SHARED: Mutex<BTreeMap<String, Weak<[Real]>>> = Mutex::new(BTreeMap::new());
 
 /// Concatenated states, once computed.
 type Set = OnceLock<Arc<[Real]>>;
@@ -90,8 +93,14 @@ impl Attractor {
     pub fn make(&self, purpose: Split, seed: u64, progress: &(dyn Fn(f64) + Sync)) -> Arc<[Real]> {
         let set = self.set(purpose, seed);
         let made = set.get_or_init(|| {
-            let count = self.size(purpose) * self.nodes();
-            cache::numbers(&self.key(purpose, seed), count, || self.compute(purpose, seed, progress)).into()
+            let (key, count) = (self.key(purpose, seed), self.size(purpose) * self.nodes());
+            let shared = || SHARED.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(found) = shared().get(&key).and_then(Weak::upgrade) {
+                return found;
+            }
+            let made: Arc<[Real]> = cache::numbers(&key, count, || self.compute(purpose, seed, progress)).into();
+            shared().insert(key, Arc::downgrade(&made));
+            made
         });
         made.clone()
     }

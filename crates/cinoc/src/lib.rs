@@ -80,6 +80,7 @@ mod scenario;
 mod sense;
 mod threads;
 mod trace;
+mod vary;
 mod vector;
 
 pub use cinoc_pde as pde;

@@ -35,6 +35,8 @@ pub enum Stream {
     Actuator = 13,
     /// Random initial positions of agents.
     Places = 14,
+    /// Variants of the problem.
+    Variant = 15,
 }
 
 /// A split of the instances. Training may sample them differently; no two splits share an instance.

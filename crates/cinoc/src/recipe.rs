@@ -83,6 +83,20 @@ settings! {
         /// Largest additional factor on pushes with more agents than the problem has; it imitates even larger swarms.
         #[absent = 1.0]
         strength_many: f64 = 1.0..=1e3,
+        /// Settings of the problem that differ from shard to shard, each a line `key = values`: alternatives separated by
+        /// `|`, each a value or a range `low..high`, spaced evenly in the logarithm unless its ends are whole numbers or
+        /// not positive.
+        #[absent = Vec::<String>::new()]
+        vary: Vec<String> = (0..=32, 200),
+        /// Number of variants drawn from `vary`, of which each shard takes one.
+        #[absent = 32]
+        variants: usize = 1..=1024,
+        /// Range of the factor on the sensor noise of an instance, sampled log-uniformly.
+        #[absent = [1.0, 1.0]]
+        noise_factor: [f64; 2] = 1e-3..=1e3,
+        /// Variants to validate with as well, each a line of changes like `swarm.delay=3 swarm.sensor_noise=0.01`.
+        #[absent = Vec::<String>::new()]
+        validate_variants: Vec<String> = (0..=32, 200),
         /// Numbers of agents to validate with; scores are combined by their geometric mean. Empty: that of the problem.
         #[absent = Vec::new()]
         validate_agents: Vec<usize> = (0..=16, 1..=10_000),
@@ -131,6 +145,10 @@ impl Default for Train {
             strength_share: 1.0,
             strength_each: 0.0,
             strength_many: 1.0,
+            vary: vec![],
+            variants: 32,
+            noise_factor: [1.0, 1.0],
+            validate_variants: vec![],
             validate_agents: vec![],
             validate_fail: 0.0,
             shard: 8,

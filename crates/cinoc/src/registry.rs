@@ -6,7 +6,7 @@ use crate::problem::{Definition, Explanation, Preset, Problem, Sweeps};
 use crate::problems::{Density2d, Fkpp1d, Heat1d, Heat2d, Heat2dObstacles, Ks1d, Ks2d, Turbulence2d};
 use crate::recipe::{Train, section};
 use crate::settings::{Config, Kind, Overlay, Rule, Setting, Settings, fill, invalid, nearest};
-use crate::{Error, budget, disk};
+use crate::{Error, budget, disk, vary};
 use std::path::Path;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -66,21 +66,27 @@ pub struct Parts {
     pub policy: Box<dyn Policy>,
     /// Training settings.
     pub train: Train,
+    /// Variants of the problem that training draws from; none: the problem alone.
+    pub variants: Vec<Arc<Problem>>,
+    /// Variants that validation counts beside the problem.
+    pub validation: Vec<Arc<Problem>>,
 }
 
 impl Parts {
-    /// Sets the number of ticks of an episode.
+    /// Sets the number of ticks of an episode; variants are dropped.
     #[doc(hidden)]
     pub fn with_ticks(mut self, ticks: usize) -> Self {
         let problem = Arc::get_mut(&mut self.problem).expect("the problem is not shared yet");
         (problem.ticks, self.train.ticks) = (ticks, 0);
+        self.variants.clear();
         self
     }
 
-    /// Sets the number of agents, the same in all training instances.
+    /// Sets the number of agents, the same in all training instances; variants are dropped.
     #[doc(hidden)]
     pub fn with_agents(mut self, agents: usize) -> Self {
         self.train.agents.clear();
+        self.variants.clear();
         Arc::get_mut(&mut self.problem).expect("the problem is not shared yet").agents = agents;
         self
     }
@@ -343,7 +349,34 @@ impl Registry {
     pub fn parts(&self, config: &Config) -> Result<Parts, Error> {
         let problem = self.build(config)?;
         let policy = self.build_policy(config, &problem)?;
-        Ok(Parts { problem: Arc::new(problem), policy, train: config.section(TRAIN) })
+        let train: Train = config.section(TRAIN);
+        let variant = |changes: Vec<String>| self.variant(config, &problem, &*policy, &changes);
+        let variants = vary::draw(&train.vary, train.variants)?.into_iter().map(variant).collect::<Result<_, _>>()?;
+        let changes = |line: &String| line.split_whitespace().map(str::to_owned).collect();
+        let validation = train.validate_variants.iter().map(changes).map(variant).collect::<Result<_, _>>()?;
+        Ok(Parts { problem: Arc::new(problem), policy, train, variants, validation })
+    }
+
+    /// Builds a variant of a problem that the same policy can act on.
+    fn variant(
+        &self,
+        config: &Config,
+        problem: &Problem,
+        policy: &dyn Policy,
+        changes: &[String],
+    ) -> Result<Arc<Problem>, Error> {
+        let bad = |expected: &str| Error::bad("train.vary", format!("{:?}", changes.join(" ")), expected);
+        if changes.iter().any(|pair| [POLICY, TRAIN].iter().any(|own| pair.starts_with(&format!("{own}.")))) {
+            return Err(bad("changes of settings of the problem, not of policy or train"));
+        }
+        let built = self.build(&self.change(config, &Overlay::from_pairs(changes)?)?)?;
+        if built.agents != problem.agents {
+            return Err(bad("without swarm.agents; train.agents has the numbers of agents"));
+        }
+        if !problem.plant().serves(policy, &built.plant()) || built.task.terms() != problem.task.terms() {
+            return Err(bad("changes that leave the inputs and outputs of the policy and the terms of the cost as they are"));
+        }
+        Ok(Arc::new(built))
     }
 
     /// Shortens what takes long to prepare, for quick checks of a problem.

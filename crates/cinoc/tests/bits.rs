@@ -39,6 +39,50 @@ fn any_number_of_threads_gives_the_same_bits() {
     }
 }
 
+/// Variants of noise, delay, horizon and coefficients: any number of threads gives the same bits, and each kind of
+/// variant has its effect.
+#[test]
+fn variants_have_the_same_bits_on_any_number_of_threads() {
+    let run = |threads: usize, changes: &[&str]| -> Vec<Real> {
+        let all = [&["physics.ticks=12", "train.batch=14", "train.shard=3", "train.updates=3", "train.variants=5"][..], changes];
+        let config = common::with_policy("heat1d", &all.concat(), "recurrent");
+        let mut trainer = Trainer::new(parts(&config), 3, Threads::new(threads).unwrap()).unwrap();
+        while !trainer.finished() {
+            trainer.step().unwrap();
+        }
+        trainer.params.theta().to_vec()
+    };
+    let usual = run(1, &[]);
+    assert!(run(1, &["train.vary=[\"swarm.delay = 0\"]"]) == usual, "a variant that changes nothing changes no bit");
+    let noisy = "train.vary=[\"swarm.sensor_noise = 0.01..0.1\"]";
+    let plain = run(1, &[noisy]);
+    assert!(plain != run(1, &[noisy, "train.noise_factor=[0.5, 2.0]"]));
+    for line in ["swarm.delay = 0..4", "swarm.sensor_noise = 0.01..0.1", "physics.ticks = 12 | 7", "physics.nu = 0.1..0.4"] {
+        let varied = format!("train.vary=[{line:?}]");
+        let one = run(1, &[&varied]);
+        assert!(one != usual, "{line} has no effect");
+        assert!(run(3, &[&varied]) == one, "{line}: three threads differ from one");
+    }
+}
+
+/// Variants that a policy cannot act on, and settings that are not the problem's, are refused.
+#[test]
+fn variants_that_do_not_fit_are_refused() {
+    let registry = cinoc::Registry::builtin();
+    for (line, reason) in [
+        ("observe.points = 12", "leave the inputs and outputs of the policy"),
+        ("swarm.agents = 4..16", "train.agents"),
+        ("train.rate = 0.1..0.2", "not of policy or train"),
+        ("swarm.dealy = 3", "swarm.delay"),
+        ("swarm.delay = 3..1", "train.vary"),
+        ("swarm.delay = 0..500", "swarm.delay"),
+    ] {
+        let config = config("heat1d", &[&format!("train.vary=[{line:?}]")]);
+        let text = registry.parts(&config).err().expect(line).to_string();
+        assert!(text.contains(reason), "{line}: {text}");
+    }
+}
+
 #[test]
 fn any_number_of_segments_gives_the_same_gradient() {
     for name in names() {

@@ -85,8 +85,15 @@ fn on_ranks<R: Send>(count: usize, threads: usize, f: impl Fn(Threads) -> Result
 /// Ranks, and threads of each. Twelve instances make five shards, so some ranks have more shards than others, or none.
 const TEAMS: [(usize, usize); 5] = [(1, 1), (2, 1), (3, 2), (5, 1), (7, 1)];
 
+/// Variants of noise, delay and horizon.
+const VARIED: &str = "train.vary=[\"swarm.delay = 0..4\", \"swarm.sensor_noise = 0 | 0.01..0.1\", \"physics.ticks = 8 | 5\"]";
+
 fn short(problem: &str) -> Config {
+    let (problem, varied) = problem.strip_suffix(" varied").map_or((problem, "train.vary=[]"), |problem| (problem, VARIED));
     let changes = [
+        varied,
+        "train.variants=6",
+        "train.validate_variants=[\"swarm.delay=2 swarm.sensor_noise=0.05\"]",
         "physics.ticks=8",
         "train.batch=14",
         "train.shard=3",
@@ -114,7 +121,7 @@ fn trained(name: &str, threads: Threads) -> Result<Trained, Error> {
 
 #[test]
 fn training() {
-    for name in names() {
+    for name in names().into_iter().chain(["heat1d varied", "ks1d varied"]) {
         let alone = trained(name, Threads::single()).unwrap();
         // All problems with one layout, and all layouts with one problem.
         for (ranks, threads) in TEAMS.into_iter().filter(|team| name == "heat1d" || *team == (3, 2)) {

@@ -109,6 +109,12 @@ fn wrong(rule: &Rule) -> Vec<String> {
             all.extend(count.start().checked_sub(1).map(|fewer| list("[0.5, 0.5, 0.1]", fewer)));
             all
         }
+        Rule::Texts { count, longest } => {
+            let mut all = text(&["3", "some", "[1]", "[[\"a\"]]", "true"]);
+            all.push(list("\"a\"", count.end() + 1));
+            all.push(format!("[{:?}]", "a".repeat(longest + 1)));
+            all
+        }
         Rule::Section(_) => text(&["3", "[]", "nan", "some"]),
     }
 }

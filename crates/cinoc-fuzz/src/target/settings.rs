@@ -147,6 +147,13 @@ fn value(choice: &mut Unstructured, rule: &Rule) -> Result<String> {
             let all = (0..count).map(|_| Ok(format!("[{}, {}, {}]", number()?, number()?, number()?)));
             format!("[{}]", all.collect::<Result<Vec<_>>>()?.join(", "))
         }
+        Rule::Texts { count, longest } => {
+            let count = choice.int_in_range(*count.start()..=(count.end() + 1).min(4))?;
+            let lines = ["swarm.delay = 0..5", "physics.ticks = 2 | 3", "swarm.sensor_noise=0.1", "", "=", "..", "a = |"];
+            let mut line = || Ok(format!("{:?}", choice.choose(&lines)?.repeat(choice.int_in_range(1..=2 + longest / 20)?)));
+            let all = (0..count).map(|_| line());
+            format!("[{}]", all.collect::<Result<Vec<_>>>()?.join(", "))
+        }
         Rule::Section(_) => "{}".into(),
     })
 }

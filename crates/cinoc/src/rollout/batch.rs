@@ -63,6 +63,8 @@ pub struct Batch {
     pub quiet: bool,
     /// Noise seeds.
     noise: Vec<u64>,
+    /// Factors on the sensor noise of each episode.
+    noise_factors: Vec<Real>,
 }
 
 impl Batch {
@@ -78,6 +80,7 @@ impl Batch {
         [start, target, positions, strength, previous, pending, memory].into_iter().for_each(Vec::clear);
         self.failures.clear();
         self.noise.clear();
+        self.noise_factors.clear();
     }
 
     /// Adds an episode with agents at `positions`.
@@ -88,6 +91,7 @@ impl Batch {
         self.positions.extend_from_slice(positions);
         self.strength.resize(self.size * self.agents, 1.0);
         self.noise.push(self.size as u64 - 1);
+        self.noise_factors.push(1.0);
     }
 
     /// Adds an episode.
@@ -101,6 +105,11 @@ impl Batch {
     /// Sets the noise seed of the last episode, which by default is its index in the batch.
     pub fn seed(&mut self, seed: u64) {
         self.noise[self.size - 1] = seed;
+    }
+
+    /// Sets the factor on the sensor noise of the last episode.
+    pub fn scale_noise(&mut self, factor: f64) {
+        self.noise_factors[self.size - 1] = factor as Real;
     }
 
     /// Makes an agent of the last episode fail at tick `tick` (from 0).
@@ -117,7 +126,12 @@ impl Batch {
 
     /// Appends the sensor noise of tick `tick` on every field to `out`; nothing if there is none.
     pub fn sensor_noise_at(&self, problem: &Problem, tick: usize, out: &mut Vec<Real>) {
-        self.disturb(out, |seed, out| problem.swarm.sensor_noise(seed, tick, problem.stepper.grid().count(), out));
+        let (first, nodes) = (out.len(), problem.stepper.grid().count());
+        self.disturb(out, |seed, out| problem.swarm.sensor_noise(seed, tick, nodes, out));
+        for (noise, factor) in out[first..].chunks_exact_mut(nodes).zip(&self.noise_factors).filter(|(_, factor)| **factor != 1.0)
+        {
+            noise.iter_mut().for_each(|x| *x *= factor);
+        }
     }
 
     /// Appends the actuator noise of some ticks to `out`, `[size, agents, ticks, k]`; nothing if there is none.

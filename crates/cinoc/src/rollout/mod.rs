@@ -118,6 +118,16 @@ impl Rollout {
         self
     }
 
+    /// Sets the number of decisions, and drops the workspace if it changes.
+    #[doc(hidden)]
+    pub fn set_ticks(&mut self, ticks: usize) {
+        if self.ticks != ticks {
+            let &mut Self { segment, keep, rematerialise, action_repeat, .. } = self;
+            let agents = self.batch.agents;
+            *self = Self::new(ticks, segment, keep, agents).rematerialise(rematerialise).action_repeat(action_repeat);
+        }
+    }
+
     /// Makes this a part of an episode of `of` decisions, of which `before` were made earlier: cost weights, failures,
     /// noise and the clock count from there. The [`Batch`] holds the initial state of the part.
     #[doc(hidden)]

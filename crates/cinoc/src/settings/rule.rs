@@ -43,6 +43,13 @@ pub enum Rule {
         /// Range of each number.
         each: RangeInclusive<f64>,
     },
+    /// A list of texts.
+    Texts {
+        /// Length of the list.
+        count: RangeInclusive<usize>,
+        /// Largest number of characters of each text.
+        longest: usize,
+    },
     /// A group of settings.
     Section(Vec<Setting>),
 }
@@ -64,6 +71,10 @@ impl Rule {
             }
             (Self::Triples { count, each }, Value::Array(list)) => {
                 let fits = |x: &Value| x.as_array().is_some_and(|x| x.len() == 3 && x.iter().all(|x| number(x, each)));
+                count.contains(&list.len()) && list.iter().all(fits)
+            }
+            (Self::Texts { count, longest }, Value::Array(list)) => {
+                let fits = |x: &Value| x.as_str().is_some_and(|text| text.chars().count() <= *longest);
                 count.contains(&list.len()) && list.iter().all(fits)
             }
             (Self::Section(_), Value::Table(_)) => true,
@@ -89,6 +100,9 @@ impl Rule {
             Self::Triples { count, each } => {
                 let each = between(*each.start(), *each.end());
                 format!("a list of {} triples of numbers {each}, like [[0.5, 0.5, 0.1]]", some(count))
+            }
+            Self::Texts { count, longest } => {
+                format!("a list of {} texts of at most {longest} characters, like [\"swarm.delay = 0..5\"]", some(count))
             }
             Self::Section(_) => "a section; set one of its keys".into(),
         }
@@ -160,6 +174,13 @@ impl Kind for Vec<usize> {
     type Bounds = (RangeInclusive<usize>, RangeInclusive<usize>);
     fn rule((count, each): Self::Bounds) -> Rule {
         Rule::Wholes { count, each }
+    }
+}
+
+impl Kind for Vec<String> {
+    type Bounds = (RangeInclusive<usize>, usize);
+    fn rule((count, longest): Self::Bounds) -> Rule {
+        Rule::Texts { count, longest }
     }
 }
 

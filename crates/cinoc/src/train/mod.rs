@@ -81,6 +81,10 @@ pub struct Trainer {
     pub adam: Adam,
     /// Exponential moving average of the parameters.
     pub average: Params,
+    /// Variants of the problem, of which each shard takes one; none: the problem alone.
+    variants: Vec<Arc<Problem>>,
+    /// Variants that validation counts beside the problem.
+    validation: Vec<Arc<Problem>>,
     /// A clock in seconds for [`Trainer::shard_seconds`], if any (browsers provide another).
     pub clock: Option<fn() -> f64>,
     shards: Vec<Shard>,
@@ -96,32 +100,53 @@ struct Shard {
     seconds: f64,
     /// Weight of each instance in the mean over the batch.
     share: f64,
+    /// Variant of the problem in the last update, if there are variants.
+    variant: Option<Arc<Problem>>,
 }
 
 impl Trainer {
     /// Starts a run; its shards are distributed over threads and ranks.
     pub fn new(parts: Parts, seed: u64, threads: Threads) -> Result<Self, Error> {
-        let Parts { problem, policy, train } = parts;
+        let Parts { problem, policy, train, variants, validation } = parts;
         check_agents(&*policy, &train)?;
         let count = train.batch.div_ceil(train.shard);
         let own = threads.ranks().own(count);
         // Number of shards of all ranks on this machine.
         let here = own.len().saturating_mul(threads.ranks().here()).min(count);
-        afford(&problem, &*policy, &train, here)?;
+        // The variant with the longest episodes needs the most memory.
+        let longest = variants.iter().fold(&problem, |a, b| if b.ticks > a.ticks { b } else { a });
+        afford(longest, &*policy, &train, here)?;
         let params = policy.init(&mut Rng::new(seed, Stream::Init, 0));
         let (ticks, agents) = (training_ticks(&problem, &train), problem.agents);
-        let (keep, rematerialise) = memory_plan(&problem, &*policy, &params, &train, here);
+        let (keep, rematerialise) = memory_plan(longest, &*policy, &params, &train, here);
         let shard = |_| Shard {
             rollout: Rollout::new(ticks, train.segment, keep, agents).rematerialise(rematerialise).action_repeat(train.hold),
             share: 0.0,
             seconds: 0.0,
             outcome: Outcome::Finished,
+            variant: None,
         };
         let shards = own.map(shard).collect();
         let adam = Adam::new(params.theta().len());
         let (gradient, average) = (vec![0.0; params.theta().len()], params.clone());
         let (best, clock) = (None, None);
-        Ok(Self { problem, policy, train, params, seed, update: 0, best, adam, average, clock, shards, gradient, threads })
+        Ok(Self {
+            problem,
+            policy,
+            train,
+            params,
+            seed,
+            update: 0,
+            best,
+            adam,
+            average,
+            variants,
+            validation,
+            clock,
+            shards,
+            gradient,
+            threads,
+        })
     }
 
     /// Returns true if all updates are made.
@@ -154,13 +179,18 @@ impl Trainer {
 
     /// Computes the terms of the mean cost of the next batch, and the gradient in `self.gradient`.
     fn gradient(&mut self) -> Result<Vec<f64>, Error> {
-        let Self { problem, policy, params, shards, threads, seed, update, train, clock, .. } = self;
-        let (problem, policy, params, train) = (&**problem, &**policy, &*params, &*train);
+        let Self { problem, policy, params, shards, threads, seed, update, train, clock, variants, .. } = self;
+        let (problem, policy, params, train, variants) = (&**problem, &**policy, &*params, &*train, &*variants);
         let first = threads.ranks().own(train.batch.div_ceil(train.shard)).start;
         let (seed, update) = (*seed, *update);
         let now = || clock.map_or(0.0, |clock| clock());
         threads.for_each(shards, |s, shard| {
             let since = now();
+            if !variants.is_empty() {
+                shard.variant = Some(variants[sample::variant(variants.len(), train, seed, update, first + s)].clone());
+            }
+            let problem = shard.variant.as_deref().unwrap_or(problem);
+            shard.rollout.set_ticks(training_ticks(problem, train));
             shard.share = sample::fill(&mut shard.rollout.batch, problem, train, seed, update, first + s);
             shard.rollout.clear_gradient();
             let episode = shard.rollout.forward(problem, Control::Policy(policy, params), GradientTargets::PARAMS, &mut |_| {});
@@ -220,7 +250,12 @@ impl Trainer {
             // A diverged episode has an infinite score, so it never counts as a good one.
             logarithms += scores.mean(0).ln();
         }
-        let score = (logarithms / cases.len() as f64).exp();
+        for variant in &self.validation {
+            let request = Request { stream: Stream::Validate, ..Request::test(variant.agents, *validate_instances, self.seed) };
+            let scores = evaluate::scores(variant, &*self.policy, &self.average, &request, &self.threads)?;
+            logarithms += scores.mean(0).ln();
+        }
+        let score = (logarithms / (cases.len() + self.validation.len()) as f64).exp();
         if self.best.as_ref().is_none_or(|best| score < best.score) {
             self.best = Some(Best { score, update: self.update, theta: self.average.theta().to_vec() });
         }
@@ -285,6 +320,7 @@ impl Trainer {
         let (problem, policy, params) = (&**problem, &**policy, &*params);
         threads.for_each(shards, |_, shard| {
             let control = Control::Policy(policy, params);
+            let problem = shard.variant.as_deref().unwrap_or(problem);
             shard.outcome = shard.rollout.forward(problem, control, GradientTargets::default(), &mut |_| {}).outcome;
         });
         Ok(self.add_up(false)?.iter().sum())

@@ -29,8 +29,18 @@ pub fn fill(batch: &mut Batch, problem: &Problem, train: &Train, seed: u64, upda
         jitter_positions(problem, train, &mut rng, batch);
         sample_strengths(problem, train, &mut rng, batch);
         fail_some(problem, train, &mut rng, batch);
+        let [quietest, noisiest] = train.noise_factor;
+        if noisiest > quietest {
+            batch.scale_noise(rng.uniform(quietest.ln(), noisiest.ln()).exp());
+        }
     }
     all.len() as f64 / (fit * train.batch) as f64
+}
+
+/// Returns the index of the variant, out of `count`, that a shard takes.
+pub fn variant(count: usize, train: &Train, seed: u64, update: usize, shard: usize) -> usize {
+    let index = update * train.batch.div_ceil(train.shard) + shard;
+    (Rng::new(seed, Stream::Variant, index as u64).uniform(0.0, count as f64) as usize).min(count - 1)
 }
 
 /// Returns the number of instances, out of `all`, of a shard with `agents` agents if the problem has `own`: at least

@@ -79,6 +79,11 @@ impl Dice {
                     |dice: &mut Self| -> Value { (0..3).map(|_| Value::Float(dice.within(&each))).collect::<Vec<_>>().into() };
                 (0..count).map(|_| triple(self)).collect::<Vec<_>>().into()
             }
+            Rule::Texts { .. } => {
+                let lines = ["swarm.delay = 0..5", "physics.ticks = 4 | 6", "swarm.sensor_noise = 0 | 0.001..0.1"];
+                let count = self.below(3);
+                (0..count).map(|_| Value::String((*self.choose(&lines)).into())).collect::<Vec<_>>().into()
+            }
             Rule::Section(_) => unreachable!("sections are flattened into keys"),
         }
     }
@@ -152,7 +157,7 @@ impl Dice {
                     "[[0.5, 0.5, inf]]",
                 ])
                 .into(),
-            Rule::Flag | Rule::Word(_) | Rule::Section(_) => self.choose(&STRANGE).to_owned(),
+            Rule::Flag | Rule::Word(_) | Rule::Texts { .. } | Rule::Section(_) => self.choose(&STRANGE).to_owned(),
         }
     }
 }
