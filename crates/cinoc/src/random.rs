@@ -37,6 +37,8 @@ pub enum Stream {
     Places = 14,
     /// Variants of the problem.
     Variant = 15,
+    /// Sensor bias of each agent.
+    Bias = 16,
 }
 
 /// A split of the instances. Training may sample them differently; no two splits share an instance.

@@ -20,6 +20,9 @@ use std::sync::{Arc, Mutex};
 
 const ALL: [&str; 3] = ["swarm.sensor_noise=0.05", "swarm.actuator_noise=0.02", "swarm.delay=2"];
 
+/// The same with noise and bias of each agent's own sensors.
+const OWN: [&str; 5] = [ALL[0], "swarm.sensor_noise_each=true", "swarm.sensor_bias=0.03", ALL[1], ALL[2]];
+
 fn env(problem: &Arc<Problem>, instances: usize, agents: usize) -> Env {
     let mut env = Env::new(problem.clone(), instances, agents, Threads::single()).expect("a small environment");
     env.reset(&vec![true; instances], &mut |i| InitialCondition { failures: vec![(4, 0)], ..begin(problem, agents, i) });
@@ -50,8 +53,9 @@ fn derivatives_by_actions_start_and_places() {
 /// Gradients also hold with action repeat and a delay that is not a multiple of it, for all segments.
 #[test]
 fn derivatives_by_parameters() {
-    for (name, hold) in [("heat1d", 1), ("heat1d", 3), ("ks1d", 2), ("density2d", 1)] {
-        let parts = parts(&with_policy(name, &[&["physics.ticks=9"], &ALL[..]].concat(), "recurrent"));
+    let cases = [("heat1d", 1), ("heat1d", 3), ("ks1d", 2), ("density2d", 1)];
+    for ((name, hold), all) in cases.iter().flat_map(|&case| [(case, &ALL[..]), (case, &OWN[..])]) {
+        let parts = parts(&with_policy(name, &[&["physics.ticks=9"], all].concat(), "recurrent"));
         let (problem, policy, agents) = (&parts.problem, &*parts.policy, 4);
         let mut params = policy.init(&mut Rng::new(3, Stream::Init, 0));
         let cost = |params: &Params, segment: usize, keep: bool, wanted: GradientTargets| {
@@ -83,10 +87,64 @@ fn derivatives_by_parameters() {
     }
 }
 
+/// Sensors of their own: samples and slopes have the standard deviations of readings of the field and of differences
+/// over two cells; agents at the same position read different noise, each with a bias that lasts for the episode.
+#[test]
+fn noise_of_own_sensors() {
+    let deviation = |x: &[f64]| (x.iter().map(|x| x * x).sum::<f64>() / x.len() as f64).sqrt();
+    for (name, axes) in [("heat1d", 1), ("heat2d", 2), ("ks1d", 1)] {
+        let observed = |changes: &[&str]| -> [Vec<Vec<Real>>; 2] {
+            let problem = Arc::new(problem(name, changes));
+            let (agents, nodes) = (40, problem.stepper.grid().count());
+            let mut env = Env::new(problem.clone(), 1, agents, Threads::single()).expect("a small environment");
+            let positions = problem.swarm.start(1).repeat(agents);
+            let (start, target) = (vec![0.0; nodes], vec![0.0; nodes]);
+            env.reset(&[true], &mut |_| InitialCondition {
+                start: start.clone(),
+                target: target.clone(),
+                positions: positions.clone(),
+                noise: 7,
+                ..InitialCondition::default()
+            });
+            let (count, known) = (problem.swarm.features().patch.count(), problem.swarm.features().position);
+            let look = |env: &mut Env| -> Vec<Vec<Real>> {
+                let mut view = vec![0.0; agents * count];
+                env.observe_split(&mut view, &mut vec![0.0; agents * known]);
+                view.chunks_exact(count).map(<[Real]>::to_vec).collect()
+            };
+            let first = look(&mut env);
+            env.step(&vec![0.0; env.action_len()]);
+            [first, look(&mut env)]
+        };
+        let at_nodes = observed(&["swarm.sensor_noise=0.1"]);
+        assert!(at_nodes[0].iter().all(|view| *view == at_nodes[0][0]), "{name}: noise of the field is shared");
+        let own = observed(&["swarm.sensor_noise=0.1", "swarm.sensor_noise_each=true"]);
+        assert!(own[0][0] != own[0][1] && own[0][0] != own[1][0], "{name}: every sensor and tick has its noise");
+        let config = config(name, &[]);
+        let number = |key: &str| config.get(key).and_then(|value| value.as_float()).expect(key);
+        let problem = problem(name, &[]);
+        let (gain, width, dx) = (number("observe.gain"), number("observe.window"), problem.stepper.grid().spacing(0));
+        let channel = |views: &[Vec<Real>], slope: bool| -> Vec<f64> {
+            let points = views[0].len() / (1 + axes);
+            let is_slope = |i: usize| if axes == 1 { i >= points } else { i % 3 > 0 };
+            let each = views.iter().flat_map(|view| view.iter().enumerate().filter(|(i, _)| is_slope(*i) == slope));
+            each.map(|(_, x)| *x as f64).collect()
+        };
+        let [sample, slope] = [false, true].map(|slope| deviation(&channel(&own[0], slope)));
+        assert!((sample / (0.1 * gain) - 1.0).abs() < 0.1, "{name}: {sample}");
+        assert!((slope / (0.1 * gain * width / (2f64.sqrt() * dx)) - 1.0).abs() < 0.1, "{name}: {slope}");
+        let [before, after] = observed(&["swarm.sensor_bias=0.1"]);
+        assert!(before == after, "{name}: a bias lasts");
+        let biases: Vec<f64> = before.iter().map(|view| view[0] as f64).collect();
+        assert!((deviation(&biases) / (0.1 * gain) - 1.0).abs() < 0.3 && biases[0] != biases[1], "{name}: {biases:?}");
+        assert!(channel(&before, true).iter().all(|x| *x == 0.0), "{name}: slopes have no bias");
+    }
+}
+
 #[test]
 fn steps_are_the_ticks_of_a_rollout() {
-    for name in names() {
-        let parts = parts(&with_policy(name, &[&["physics.ticks=6"], &ALL[..]].concat(), "recurrent"));
+    for (name, all) in names().into_iter().flat_map(|name| [(name, &ALL[..]), (name, &OWN[..])]) {
+        let parts = parts(&with_policy(name, &[&["physics.ticks=6"], all].concat(), "recurrent"));
         let (problem, agents) = (&parts.problem, 5);
         let params = parts.policy.init(&mut Rng::new(2, Stream::Init, 0));
         let actions = some(problem, 6 * 3 * agents * problem.swarm.action_width(), 7);

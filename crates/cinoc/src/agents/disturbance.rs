@@ -1,10 +1,10 @@
-//! Disturbances: sensor noise, actuator noise and delay.
+//! Disturbances: sensor noise and bias, actuator noise and delay.
 
 use crate::Real;
 use crate::random::{Rng, Stream};
 use std::ops::Range;
 
-/// Sensor noise, actuator noise and actuation delay; none by default.
+/// Sensor noise and bias, actuator noise and actuation delay; none by default.
 ///
 /// Noise is a function of the seed of an episode and the tick: an environment, a rollout and a run on any number of
 /// threads draw the same values.
@@ -13,6 +13,12 @@ pub struct Disturbance {
     /// Standard deviation of the noise on every value of the observed field, drawn in each tick and shared by all
     /// agents. The field itself and its target are unchanged.
     pub sensor: f64,
+    /// Draws sensor noise for every sample of every agent instead of every value of the field: sensors of their own,
+    /// of which no two share their noise. Slopes have the noise of a difference over two cells.
+    pub each_sensor: bool,
+    /// Standard deviation of the bias of an agent's sensors: an offset of the field in all its samples, constant over
+    /// an episode and drawn for each agent.
+    pub bias: f64,
     /// Standard deviation of the noise on the push of every active agent in each tick, applied after its limits and
     /// before the safety layer. It also acts under zero control, so that uncontrolled episodes are disturbed alike. For
     /// agents whose velocity drives the field instead of a push, it acts on each component of the velocity.
@@ -32,6 +38,20 @@ impl Disturbance {
     pub(super) fn add_sensor_noise(&self, seed: u64, tick: usize, nodes: usize, out: &mut Vec<Real>) {
         let mut rng = Rng::new(seed, Stream::Sensor, tick as u64);
         out.extend((0..nodes).map(|_| (self.sensor * rng.normal()) as Real));
+    }
+
+    /// Appends to `out` the noise and bias of one tick on the observed values of `viewers` agents: standard deviations
+    /// of both, in units of those of the field, are in `scales`.
+    pub(super) fn add_reading_noise(&self, seed: u64, tick: usize, viewers: usize, scales: &[[Real; 2]], out: &mut Vec<Real>) {
+        let mut rng = Rng::new(seed, Stream::Sensor, tick as u64);
+        let sensor = if self.each_sensor { self.sensor as Real } else { 0.0 };
+        for viewer in 0..viewers {
+            let bias = (self.bias * Rng::new(seed, Stream::Bias, viewer as u64).normal()) as Real;
+            for [noise, offset] in scales {
+                let drawn = if sensor > 0.0 { sensor * noise * rng.normal() as Real } else { 0.0 };
+                out.push(drawn + offset * bias);
+            }
+        }
     }
 
     /// Appends to `out` the actuator noise of several ticks, `[agents, ticks, width]`: noise on the first `push_width`

@@ -41,6 +41,8 @@ pub struct Swarm {
     actuate: Box<dyn Actuate>,
     advance: Option<Arc<Advance>>,
     disturbance: Disturbance,
+    /// Standard deviations of noise and bias of each observed value, in units of those of the field.
+    scales: Vec<[Real; 2]>,
 }
 
 impl Swarm {
@@ -52,8 +54,8 @@ impl Swarm {
         limit: Box<dyn Limit>,
         actuate: Box<dyn Actuate>,
     ) -> Self {
-        let (crowd, safety, advance, disturbance) = Default::default();
-        Self { dimensions, place, sense, crowd, limit, safety, actuate, advance, disturbance }
+        let (crowd, safety, advance, disturbance, scales) = Default::default();
+        Self { dimensions, place, sense, crowd, limit, safety, actuate, advance, disturbance, scales }
     }
 
     /// Makes agents mobile; the last components of each action are the velocity.
@@ -74,7 +76,8 @@ impl Swarm {
 
     /// Sets sensor noise, actuator noise and delay.
     pub fn with_disturbance(self, disturbance: Disturbance) -> Self {
-        Self { disturbance, ..self }
+        let scales = self.sense.sensor_scales();
+        Self { disturbance, scales, ..self }
     }
 
     /// The disturbance model.
@@ -191,8 +194,31 @@ impl Swarm {
     /// there is sensor noise.
     #[doc(hidden)]
     pub fn sensor_noise(&self, seed: u64, tick: usize, nodes: usize, out: &mut Vec<Real>) {
-        if self.disturbance.sensor > 0.0 {
+        if self.has_field_noise() {
             self.disturbance.add_sensor_noise(seed, tick, nodes, out);
+        }
+    }
+
+    /// Returns true if sensor noise is drawn for every value of the field.
+    #[doc(hidden)]
+    pub fn has_field_noise(&self) -> bool {
+        self.disturbance.sensor > 0.0 && !self.disturbance.each_sensor
+    }
+
+    /// Returns true if agents have noise or bias of their own on what they observe.
+    #[doc(hidden)]
+    pub fn has_reading_noise(&self) -> bool {
+        let Disturbance { sensor, each_sensor, bias, .. } = self.disturbance;
+        bias > 0.0 || (each_sensor && sensor > 0.0)
+    }
+
+    /// Appends to `out` the noise and bias of tick `tick` of an episode on the observed values of `agents` agents, in
+    /// the layout of [`Observation::patch`], if they have any.
+    #[doc(hidden)]
+    pub fn reading_noise(&self, seed: u64, tick: usize, agents: usize, out: &mut Vec<Real>) {
+        if self.has_reading_noise() {
+            let viewers = if self.features().shared { 1 } else { agents };
+            self.disturbance.add_reading_noise(seed, tick, viewers, &self.scales, out);
         }
     }
 

@@ -1,6 +1,6 @@
 //! The observation before a tick, recorded once and replayed.
 
-use crate::rollout::field_shape;
+use crate::rollout::{field_shape, patch_shape};
 use crate::sense::Visible;
 use crate::{Problem, Real};
 use cinoc_tape::{Arena, Shape, Tape, VarId};
@@ -15,6 +15,8 @@ pub struct Surroundings<'a> {
     pub strength: &'a [Real],
     /// Number of ticks made, if the task depends on time.
     pub now: &'a [Real],
+    /// Noise on what agents observe; empty: none.
+    pub noise: &'a [Real],
 }
 
 /// A recorded observation.
@@ -47,14 +49,15 @@ impl ObservationRecorder {
         } else {
             let moves = problem.swarm.moves().then_some(around.xi);
             let now = problem.task.timed().then_some(around.now);
-            let values = [Some(around.z), moves, Some(around.strength), now].into_iter().flatten();
+            let noise = problem.swarm.has_reading_noise().then_some(around.noise);
+            let values = [Some(around.z), moves, Some(around.strength), now, noise].into_iter().flatten();
             self.memory.replay_in_place(&[], self.leaves.iter().copied().zip(values));
         }
         self.seen.expect("a look was recorded").map(|id| self.memory.value(&[], id))
     }
 
     fn record(&mut self, problem: &Problem, around: &Surroundings) {
-        let &Surroundings { size, agents, z, target, xi, strength, now } = around;
+        let &Surroundings { size, agents, z, target, xi, strength, now, noise } = around;
         self.leaves.clear();
         let tape = Tape::new(std::mem::take(&mut self.memory), &[]).rematerialise(true);
         {
@@ -70,6 +73,8 @@ impl ObservationRecorder {
             let strength = leaf(Shape::new(&[size, agents]), strength);
             let now = problem.task.timed().then(|| leaf(Shape::new(&[size]), now));
             let seen = swarm.observe(&Visible { z, target: tape.constant(field, target), xi, strength, now });
+            let noise = swarm.has_reading_noise().then(|| leaf(patch_shape(problem, size, agents), noise));
+            let seen = noise.map_or(seen, |noise| seen.disturbed(noise));
             self.seen = Some([seen.patch(), seen.position(), swarm.strength(strength, xi)].map(|var| var.id()));
         }
         self.memory = tape.into_arena();

@@ -70,6 +70,8 @@ pub struct Shard {
     by_policy: Recorded,
     /// Inputs of the tick, concatenated.
     inputs: Vec<Real>,
+    /// Noise on what agents observe, if they have noise of their own.
+    reading_noise: Vec<Real>,
     /// Observed fields, if sensors are noisy.
     seen: Vec<Real>,
     /// Weights of the cost terms at the current tick.
@@ -107,6 +109,7 @@ impl Shard {
             by_actions,
             by_policy,
             inputs: Vec::new(),
+            reading_noise: Vec::new(),
             seen: Vec::new(),
             weights: Vec::new(),
             observation: ObservationRecorder::default(),
@@ -234,6 +237,7 @@ impl Shard {
                 let nodes = problem.stepper.grid().count();
                 e.each_noise(|seed, tick| swarm.sensor_noise(seed, tick, nodes, out));
             }
+            Slot::ReadingNoise => e.each_noise(|seed, tick| swarm.reading_noise(seed, tick, agents, out)),
             Slot::ActuatorNoise => e.each_noise(|seed, tick| swarm.actuator_noise(seed, tick..tick + 1, agents, out)),
             Slot::PolicyNoise => e.each_noise(|seed, tick| {
                 let mut rng = Rng::new(seed, Stream::Noise, tick as u64);
@@ -297,8 +301,19 @@ impl Shard {
         e.each_noise(|seed, tick| problem.swarm.sensor_noise(seed, tick, nodes, &mut self.seen));
         self.seen.iter_mut().zip(&e.z).for_each(|(seen, z)| *seen += z);
         let z = if self.seen.is_empty() { &e.z } else { &self.seen };
+        self.reading_noise.clear();
+        e.each_noise(|seed, tick| problem.swarm.reading_noise(seed, tick, self.agents, &mut self.reading_noise));
         let [z, target, xi, strength] = [z, &e.target, &e.xi, &e.strength].map(Vec::as_slice);
-        let around = Surroundings { size: e.ticks.len(), agents: self.agents, z, target, xi, strength, now: &self.inputs };
+        let around = Surroundings {
+            size: e.ticks.len(),
+            agents: self.agents,
+            z,
+            target,
+            xi,
+            strength,
+            now: &self.inputs,
+            noise: &self.reading_noise,
+        };
         self.observation.observe(problem, &around)
     }
 

@@ -87,6 +87,12 @@ settings! {
         /// Standard deviation of sensor noise on every observed value, in every tick.
         #[absent = 0.0]
         sensor_noise: f64 = 0.0..=1e6,
+        /// Sensor noise is drawn for every sample of every agent, instead of every node of the grid.
+        #[absent = false]
+        sensor_noise_each: bool = (),
+        /// Standard deviation of the bias of each agent's sensors, constant over an episode.
+        #[absent = 0.0]
+        sensor_bias: f64 = 0.0..=1e6,
         /// Standard deviation of actuator noise on each component of the velocity, in every tick; it acts on the wind.
         #[absent = 0.0]
         actuator_noise: f64 = 0.0..=1e6,
@@ -177,6 +183,8 @@ impl Definition for Density2d {
                 crowd: 0.0,
                 crowd_width: 1.0,
                 sensor_noise: 0.0,
+                sensor_noise_each: false,
+                sensor_bias: 0.0,
                 actuator_noise: 0.0,
                 delay: 0,
             },
@@ -252,6 +260,7 @@ impl Definition for Density2d {
         };
         let Blowers { sigma, v_limit, crowd: alone, crowd_width, sensor_noise: sensor, actuator_noise: actuator, delay, .. } =
             self.swarm;
+        let (each_sensor, bias) = (self.swarm.sensor_noise_each, self.swarm.sensor_bias);
         let real = |corner: [f64; 2]| corner.map(|x| x as Real).to_vec();
         // The action is the velocity, which is also the wind. Agents add nothing to the field.
         let swarm = Swarm::new(
@@ -263,7 +272,7 @@ impl Definition for Density2d {
         )
         .with_motion(Advance::new(motion as Real, real(home.low), real(home.high)))
         .with_crowding(crowd(&grid, sigma, alone, crowd_width))
-        .with_disturbance(Disturbance { sensor, actuator, delay });
+        .with_disturbance(Disturbance { sensor, each_sensor, bias, actuator, delay });
         Problem {
             name: Self::NAME.into(),
             task: Box::new(MomentMatching::new(&grid, &self.data, &self.cost)),

@@ -128,8 +128,20 @@ impl Batch {
     pub fn sensor_noise_at(&self, problem: &Problem, tick: usize, out: &mut Vec<Real>) {
         let (first, nodes) = (out.len(), problem.stepper.grid().count());
         self.disturb(out, |seed, out| problem.swarm.sensor_noise(seed, tick, nodes, out));
-        for (noise, factor) in out[first..].chunks_exact_mut(nodes).zip(&self.noise_factors).filter(|(_, factor)| **factor != 1.0)
-        {
+        self.scale_each(&mut out[first..]);
+    }
+
+    /// Appends the noise and bias of tick `tick` on what agents observe to `out`; nothing if there is none.
+    pub fn reading_noise_at(&self, problem: &Problem, tick: usize, out: &mut Vec<Real>) {
+        let first = out.len();
+        self.disturb(out, |seed, out| problem.swarm.reading_noise(seed, tick, self.agents, out));
+        self.scale_each(&mut out[first..]);
+    }
+
+    /// Applies the factors of the episodes to their noise.
+    fn scale_each(&self, noise: &mut [Real]) {
+        let each = (noise.len() / self.size.max(1)).max(1);
+        for (noise, factor) in noise.chunks_exact_mut(each).zip(&self.noise_factors).filter(|(_, factor)| **factor != 1.0) {
             noise.iter_mut().for_each(|x| *x *= factor);
         }
     }

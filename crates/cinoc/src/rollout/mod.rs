@@ -31,7 +31,7 @@ pub use control::{Share, TickCotangents};
 pub use tick::{Decide, Inputs, Noise, State, TickInputs, decide_once, tick};
 
 pub(crate) use mask_failed::mask_failed;
-pub(crate) use recorder::{MEMORY, PARTS, POSITIONS, Slot, TickRecorder, field_shape, parts, take};
+pub(crate) use recorder::{MEMORY, PARTS, POSITIONS, Slot, TickRecorder, field_shape, parts, patch_shape, take};
 
 use crate::{Problem, Real};
 use cinoc_tape::kernel::buffer::Buffer;
@@ -256,6 +256,7 @@ impl Rollout {
                 Slot::Strength => batch.strength_at(tick, out),
                 Slot::Now => out.resize(out.len() + batch.size, tick as Real),
                 Slot::SensorNoise => batch.sensor_noise_at(problem, tick, out),
+                Slot::ReadingNoise => batch.reading_noise_at(problem, tick, out),
                 Slot::ActuatorNoise => batch.actuator_noise_at(problem, tick..tick + *action_repeat, out),
                 Slot::PolicyNoise => batch.noise_at(now, width, out),
                 Slot::Clock => out.resize(out.len() + batch.size, now as Real / *of as Real),

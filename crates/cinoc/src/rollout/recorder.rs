@@ -27,6 +27,8 @@ pub enum Slot {
     Now,
     /// Sensor noise on the field, `[batch, nodes…]`, where a policy observes through noisy sensors.
     SensorNoise,
+    /// Noise and bias on what each agent observes, `[batch, agents, p]`, or `[batch, p]` if agents share a view.
+    ReadingNoise,
     /// Actuator noise of every tick of the decision, `[batch, agents, ticks·k]`.
     ActuatorNoise,
     /// Standard normal numbers that the policy declares, `[batch, agents, n]`.
@@ -38,8 +40,16 @@ pub enum Slot {
 }
 
 /// All slots in order.
-const SLOTS: [Slot; 7] =
-    [Slot::Strength, Slot::Now, Slot::SensorNoise, Slot::ActuatorNoise, Slot::PolicyNoise, Slot::Clock, Slot::Action];
+const SLOTS: [Slot; 8] = [
+    Slot::Strength,
+    Slot::Now,
+    Slot::SensorNoise,
+    Slot::ReadingNoise,
+    Slot::ActuatorNoise,
+    Slot::PolicyNoise,
+    Slot::Clock,
+    Slot::Action,
+];
 
 /// The layout of a tick's inputs, and the recording of a tick.
 #[derive(Clone, Copy)]
@@ -87,7 +97,8 @@ impl<'a> TickRecorder<'a> {
         let (exists, shape) = match slot {
             Slot::Strength => (true, Shape::new(&[self.size, self.agents])),
             Slot::Now => (self.problem.task.timed(), Shape::new(&[self.size])),
-            Slot::SensorNoise => (by_policy && disturbance.sensor > 0.0, self.field()),
+            Slot::SensorNoise => (by_policy && swarm.has_field_noise(), self.field()),
+            Slot::ReadingNoise => (by_policy && swarm.has_reading_noise(), patch_shape(self.problem, self.size, self.agents)),
             Slot::ActuatorNoise => (disturbance.actuator > 0.0, self.per_agent(self.action_repeat * swarm.action_width())),
             Slot::PolicyNoise => (declared.noise > 0, self.per_agent(declared.noise)),
             Slot::Clock => (declared.clock, Shape::new(&[self.size, 1])),
@@ -144,7 +155,7 @@ impl<'a> TickRecorder<'a> {
             strength: of(Slot::Strength).expect("every tick has strengths"),
             now: of(Slot::Now),
             action_repeat: self.action_repeat,
-            noise: Noise { sensor: of(Slot::SensorNoise), actuator: of(Slot::ActuatorNoise) },
+            noise: Noise { sensor: of(Slot::SensorNoise), reading: of(Slot::ReadingNoise), actuator: of(Slot::ActuatorNoise) },
         };
         let mut terms = 0;
         let after = tick(self.problem, decide, state, given, &mut |term| {
@@ -163,6 +174,15 @@ pub fn field_shape(problem: &Problem, size: usize) -> Shape {
     let mut field = [size; Shape::AXES];
     field[1..=nodes.len()].copy_from_slice(nodes);
     Shape::new(&field[..=nodes.len()])
+}
+
+/// Shape of what agents observe of the field.
+pub fn patch_shape(problem: &Problem, size: usize, agents: usize) -> Shape {
+    let features = problem.swarm.features();
+    match features.shared {
+        true => Shape::new(&[size, features.patch.count()]),
+        false => Shape::new(&[size, agents, features.patch.count()]),
+    }
 }
 
 /// Variables of the parts of a state.

@@ -44,6 +44,8 @@ pub struct TickInputs<'t> {
 pub struct Noise<'t> {
     /// Noise on the field that policies observe, `[batch, nodes…]`.
     pub sensor: Option<Var<'t>>,
+    /// Noise and bias on what each agent observes, `[batch, agents, p]`, or `[batch, p]` if agents share a view.
+    pub reading: Option<Var<'t>>,
     /// Noise on the actions in each tick of the decision, `[batch, agents, ticks·k]`.
     pub actuator: Option<Var<'t>>,
 }
@@ -89,6 +91,7 @@ pub fn tick<'t>(
             let TickInputs { target, strength, now, .. } = given;
             let z = given.noise.sensor.map_or(state.z, |noise| state.z + noise);
             let seen = swarm.observe(&Visible { z, target, xi: state.xi, strength, now });
+            let seen = given.noise.reading.map_or(seen, |noise| seen.disturbed(noise));
             let everything = Everything { z, target: given.target, xi: state.xi };
             let everything = policy.declared().everything.then_some(everything);
             let context = Context { memory: state.memory, noise, clock, everything, action_repeat: given.action_repeat };

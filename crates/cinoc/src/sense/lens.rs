@@ -36,6 +36,18 @@ impl Scaled {
         self.lens.steps.len()
     }
 
+    /// Noise and bias of the values of a patch, in units of those of the field: samples have both; slopes, differences
+    /// over two cells, have the noise of two samples and no bias.
+    pub fn sensor_scales(&self) -> Vec<[Real; 2]> {
+        let sample = [self.gain, self.gain];
+        let slopes: Vec<[Real; 2]> = self.lens.steps.iter().map(|dx| [self.slope / (2.0 as Real).sqrt() / dx, 0.0]).collect();
+        let points = self.lens.offsets.len();
+        if self.axes() == 1 {
+            return [vec![sample; points], vec![slopes[0]; points]].concat();
+        }
+        (0..points).flat_map(|_| std::iter::once(sample).chain(slopes.iter().copied())).collect()
+    }
+
     /// Instruments of samples and slopes.
     pub fn instruments(&self) -> [Instrument; 2] {
         let (points, axes) = (self.lens.offsets.len(), self.axes());

@@ -29,7 +29,7 @@ pub use position_features::PositionFeatures;
 pub use sight::Sight;
 pub use target_view::{Holding, TargetView};
 
-use crate::settings;
+use crate::{Real, settings};
 use cinoc_pde::Grid;
 use cinoc_tape::Var;
 
@@ -40,6 +40,13 @@ pub trait Sense: Send + Sync {
 
     /// Returns the observation of each agent.
     fn observe<'t>(&self, visible: &Visible<'t>) -> Observation<'t>;
+
+    /// Standard deviations of noise and bias of each value of [`Observation::patch`], in units of those of a sensor of
+    /// the field. By default every value is a reading of the field itself.
+    #[doc(hidden)]
+    fn sensor_scales(&self) -> Vec<[Real; 2]> {
+        vec![[1.0, 1.0]; self.features().patch.count()]
+    }
 
     /// Measurements that a single agent needs for its observation. By default: the values of the observation.
     #[doc(hidden)]

@@ -60,6 +60,17 @@ impl<'t> Observation<'t> {
         Self::from_parts(features, seen, readings[1])
     }
 
+    /// Adds noise to the patch, in its layout.
+    #[doc(hidden)]
+    pub fn disturbed(self, noise: Var<'t>) -> Self {
+        let view = match self.view {
+            View::Each(patch) => View::Each(patch + noise),
+            View::Shared(patch) => View::Shared(patch + noise),
+            View::Linear(view) => View::Each(view.patch() + noise),
+        };
+        Self { view, ..self }
+    }
+
     /// The patch, per agent or shared by all agents of an instance.
     pub fn patch(&self) -> Var<'t> {
         match self.view {

@@ -36,6 +36,12 @@ impl ObserveField {
         Self { nx: grid.nodes[0], ny: grid.nodes[1], gain: gain as Real }
     }
 
+    /// Noise and bias of the values of a patch, in units of those of the field.
+    pub(super) fn sensor_scales(&self) -> Vec<[Real; 2]> {
+        let difference = [self.gain / (2.0 as Real).sqrt(), 0.0];
+        [[self.gain; 2], difference, difference].repeat(self.nx * self.ny)
+    }
+
     /// Layout of the patch.
     pub fn image(&self) -> Patch {
         Patch::Image { height: self.nx, width: self.ny, channels: CHANNELS }

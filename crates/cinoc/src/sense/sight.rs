@@ -5,6 +5,7 @@ use super::{
     Directions, Features, Gaps, Holding, Instrument, Nearest, Observation, Observe1d, Observe2d, ObserveField, Patch,
     PositionFeatures, RingView, Sense, TargetView, Visible, Window,
 };
+use crate::Real;
 use crate::geometry::Discs;
 use cinoc_pde::Grid;
 use cinoc_pde::calculus::Moments;
@@ -163,6 +164,14 @@ impl Sense for Sight {
                 let seen = tape.record(field, [z, target]);
                 more(&|position| Observation::shared(seen, position))
             }
+        }
+    }
+
+    fn sensor_scales(&self) -> Vec<[Real; 2]> {
+        match (&self.lens, &self.view) {
+            (Some(lens), _) => lens.sensor_scales(),
+            (None, View::Whole(field)) => field.sensor_scales(),
+            (None, _) => vec![[1.0, 1.0]; self.features().patch.count()],
         }
     }
 

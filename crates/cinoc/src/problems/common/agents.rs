@@ -35,6 +35,12 @@ settings! {
         /// Standard deviation of sensor noise on every observed value, in every tick.
         #[absent = 0.0]
         sensor_noise: f64 = 0.0..=1e6,
+        /// Sensor noise is drawn for every sample of every agent, instead of every node of the grid.
+        #[absent = false]
+        sensor_noise_each: bool = (),
+        /// Standard deviation of the bias of each agent's sensors, constant over an episode.
+        #[absent = 0.0]
+        sensor_bias: f64 = 0.0..=1e6,
         /// Standard deviation of actuator noise on every push, in every tick, in the unit of u.
         #[absent = 0.0]
         actuator_noise: f64 = 0.0..=1e6,
@@ -65,6 +71,12 @@ settings! {
         /// Standard deviation of sensor noise on every observed value, in every tick.
         #[absent = 0.0]
         sensor_noise: f64 = 0.0..=1e6,
+        /// Sensor noise is drawn for every sample of every agent, instead of every node of the grid.
+        #[absent = false]
+        sensor_noise_each: bool = (),
+        /// Standard deviation of the bias of each agent's sensors, constant over an episode.
+        #[absent = 0.0]
+        sensor_bias: f64 = 0.0..=1e6,
         /// Standard deviation of actuator noise on every push, in every tick, in the unit of u.
         #[absent = 0.0]
         actuator_noise: f64 = 0.0..=1e6,
@@ -89,7 +101,13 @@ impl Mobile {
         Swarm::new(d, place, Box::new(sense), Box::new(EachLimit::new(&limits)), push.on(grid, true))
             .with_motion(Advance::new(tick_time as Real, vec![0.0; d], lengths.clone()))
             .with_crowding(crowd(grid, self.sigma, self.crowd, self.crowd_width))
-            .with_disturbance(Disturbance { sensor: self.sensor_noise, actuator: self.actuator_noise, delay: self.delay })
+            .with_disturbance(Disturbance {
+                sensor: self.sensor_noise,
+                each_sensor: self.sensor_noise_each,
+                bias: self.sensor_bias,
+                actuator: self.actuator_noise,
+                delay: self.delay,
+            })
     }
 }
 
@@ -98,8 +116,21 @@ impl Static {
     /// off.
     pub fn new(agents: usize, sigma: f64, u_limit: f64) -> Self {
         let (kernel, staggered, crowd, crowd_width) = (Kernel::Peak, false, 0.0, 1.0);
-        let (sensor_noise, actuator_noise, delay) = Default::default();
-        Self { agents, sigma, kernel, u_limit, staggered, crowd, crowd_width, sensor_noise, actuator_noise, delay }
+        let (sensor_noise, sensor_noise_each, sensor_bias, actuator_noise, delay) = Default::default();
+        Self {
+            agents,
+            sigma,
+            kernel,
+            u_limit,
+            staggered,
+            crowd,
+            crowd_width,
+            sensor_noise,
+            sensor_noise_each,
+            sensor_bias,
+            actuator_noise,
+            delay,
+        }
     }
 
     /// Builds a swarm on `grid` that observes through `window`.
@@ -111,7 +142,13 @@ impl Static {
         let (limit, push) = (EachLimit::new(&[self.u_limit as Real]), Push { sigma: self.sigma, kernel: self.kernel });
         Swarm::new(grid.dimensions(), place, Box::new(Sight::around(grid, window)), Box::new(limit), push.on(grid, false))
             .with_crowding(crowd(grid, self.sigma, self.crowd, self.crowd_width))
-            .with_disturbance(Disturbance { sensor: self.sensor_noise, actuator: self.actuator_noise, delay: self.delay })
+            .with_disturbance(Disturbance {
+                sensor: self.sensor_noise,
+                each_sensor: self.sensor_noise_each,
+                bias: self.sensor_bias,
+                actuator: self.actuator_noise,
+                delay: self.delay,
+            })
     }
 }
 

@@ -68,6 +68,8 @@ impl HeatPlane {
                 crowd: 0.0,
                 crowd_width: 1.0,
                 sensor_noise: 0.0,
+                sensor_noise_each: false,
+                sensor_bias: 0.0,
                 actuator_noise: 0.0,
                 delay: 0,
             },
