@@ -126,7 +126,7 @@ fn noise_of_own_sensors() {
         let (gain, width, dx) = (number("observe.gain"), number("observe.window"), problem.stepper.grid().spacing(0));
         let channel = |views: &[Vec<Real>], slope: bool| -> Vec<f64> {
             let points = views[0].len() / (1 + axes);
-            let is_slope = |i: usize| if axes == 1 { i >= points } else { i % 3 > 0 };
+            let is_slope = |i: usize| if axes == 1 { i >= points } else { !i.is_multiple_of(3) };
             let each = views.iter().flat_map(|view| view.iter().enumerate().filter(|(i, _)| is_slope(*i) == slope));
             each.map(|(_, x)| *x as f64).collect()
         };
