@@ -70,7 +70,7 @@ impl Values {
 
 /// Draws `count` variants from distributions, each as changes of settings; none if there are no distributions.
 ///
-/// Draws are stratified: every distribution is met at evenly spaced quantiles, in an order of its own.
+/// Draws are stratified: every distribution is met at evenly spaced quantiles, in a separate order.
 pub fn draw(lines: &[String], count: usize) -> Result<Vec<Vec<String>>, Error> {
     let distributions = lines.iter().map(|line| Distribution::parse(line)).collect::<Result<Vec<_>, _>>()?;
     if distributions.is_empty() {

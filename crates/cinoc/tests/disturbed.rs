@@ -87,7 +87,7 @@ fn derivatives_by_parameters() {
     }
 }
 
-/// Sensors of their own: samples and slopes have the standard deviations of readings of the field and of differences
+/// Separate sensors: samples and slopes have the standard deviations of readings of the field and of differences
 /// over two cells; agents at the same position read different noise, each with a bias that lasts for the episode.
 #[test]
 fn noise_of_own_sensors() {

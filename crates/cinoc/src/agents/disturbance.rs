@@ -13,7 +13,7 @@ pub struct Disturbance {
     /// Standard deviation of the noise on every value of the observed field, drawn in each tick and shared by all
     /// agents. The field itself and its target are unchanged.
     pub sensor: f64,
-    /// Draws sensor noise for every sample of every agent instead of every value of the field: sensors of their own,
+    /// Draws sensor noise for every sample of every agent instead of every value of the field: separate sensors,
     /// of which no two share their noise. Slopes have the noise of a difference over two cells.
     pub each_sensor: bool,
     /// Standard deviation of the bias of an agent's sensors: an offset of the field in all its samples, constant over

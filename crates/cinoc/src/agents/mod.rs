@@ -205,7 +205,7 @@ impl Swarm {
         self.disturbance.sensor > 0.0 && !self.disturbance.each_sensor
     }
 
-    /// Returns true if agents have noise or bias of their own on what they observe.
+    /// Returns true if agents have separate noise or bias on what they observe.
     #[doc(hidden)]
     pub fn has_reading_noise(&self) -> bool {
         let Disturbance { sensor, each_sensor, bias, .. } = self.disturbance;

@@ -70,7 +70,7 @@ pub struct Shard {
     by_policy: Recorded,
     /// Inputs of the tick, concatenated.
     inputs: Vec<Real>,
-    /// Noise on what agents observe, if they have noise of their own.
+    /// Noise on what agents observe, if they have separate noise.
     reading_noise: Vec<Real>,
     /// Observed fields, if sensors are noisy.
     seen: Vec<Real>,
