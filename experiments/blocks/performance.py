@@ -38,7 +38,7 @@ def ratio(result):
 
 @block("speed")
 def speed():
-    """The table of README."""
+    """One update against JAX, with the paper's policy and with ours."""
     own = measured("tuned")
     out = [
         [

@@ -92,6 +92,9 @@ impl Parts {
     }
 }
 
+/// Memory that a problem needs per node of its grid, in bytes, of the problem that needs the most.
+const BYTES_PER_NODE: f64 = 400.0;
+
 /// Sections that every configuration has besides those of its problem.
 const POLICY: &str = "policy";
 const TRAIN: &str = "train";
@@ -350,10 +353,15 @@ impl Registry {
         let problem = self.build(config)?;
         let policy = self.build_policy(config, &problem)?;
         let train: Train = config.section(TRAIN);
-        let variant = |changes: Vec<String>| self.variant(config, &problem, &*policy, &changes);
-        let variants = vary::draw(&train.vary, train.variants)?.into_iter().map(variant).collect::<Result<_, _>>()?;
-        let changes = |line: &String| line.split_whitespace().map(str::to_owned).collect();
-        let validation = train.validate_variants.iter().map(changes).map(variant).collect::<Result<_, _>>()?;
+        let drawn = vary::draw(&train.vary, train.variants)?;
+        let changes = |line: &String| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+        let judged: Vec<_> = train.validate_variants.iter().map(changes).collect();
+        let build = |key: &str, all: &[Vec<String>]| -> Result<Vec<_>, Error> {
+            all.iter().map(|changes| self.variant(config, &problem, &*policy, key, changes)).collect()
+        };
+        let count = (drawn.len() + judged.len()) as f64;
+        budget::check("these variants", BYTES_PER_NODE * count * problem.stepper.grid().count() as f64)?;
+        let (variants, validation) = (build("train.vary", &drawn)?, build("train.validate_variants", &judged)?);
         Ok(Parts { problem: Arc::new(problem), policy, train, variants, validation })
     }
 
@@ -363,10 +371,12 @@ impl Registry {
         config: &Config,
         problem: &Problem,
         policy: &dyn Policy,
+        key: &str,
         changes: &[String],
     ) -> Result<Arc<Problem>, Error> {
-        let bad = |expected: &str| Error::bad("train.vary", format!("{:?}", changes.join(" ")), expected);
-        if changes.iter().any(|pair| [POLICY, TRAIN].iter().any(|own| pair.starts_with(&format!("{own}.")))) {
+        let bad = |expected: &str| Error::bad(key, format!("{:?}", changes.join(" ")), expected);
+        let section = |pair: &String| pair.split(['.', '=']).next().map(|section| section.trim().to_owned());
+        if changes.iter().filter_map(section).any(|section| [POLICY, TRAIN].contains(&&*section)) {
             return Err(bad("changes of settings of the problem, not of policy or train"));
         }
         let built = self.build(&self.change(config, &Overlay::from_pairs(changes)?)?)?;

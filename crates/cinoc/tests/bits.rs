@@ -81,6 +81,9 @@ fn variants_that_do_not_fit_are_refused() {
         let text = registry.parts(&config).err().expect(line).to_string();
         assert!(text.contains(reason), "{line}: {text}");
     }
+    let judged = config("heat1d", &["train.validate_variants=[\"swarm.agents=4\"]"]);
+    let text = registry.parts(&judged).err().expect("another number of agents").to_string();
+    assert!(text.starts_with("train.validate_variants cannot be"), "{text}");
 }
 
 #[test]

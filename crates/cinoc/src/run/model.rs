@@ -135,8 +135,9 @@ impl Model {
 
     /// Builds the problem it was trained on and its policy.
     pub fn build(&self, registry: &Registry) -> Result<(Arc<Problem>, Box<dyn Policy>), Error> {
-        let parts = registry.parts(&self.config)?;
-        Ok((parts.problem, parts.policy))
+        let problem = registry.build(&self.config)?;
+        let policy = registry.build_policy(&self.config, &problem)?;
+        Ok((Arc::new(problem), policy))
     }
 }
 
