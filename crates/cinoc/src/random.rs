@@ -39,6 +39,8 @@ pub enum Stream {
     Variant = 15,
     /// Sensor bias of each agent.
     Bias = 16,
+    /// Lost readings.
+    Loss = 17,
 }
 
 /// A split of the instances. Training may sample them differently; no two splits share an instance.

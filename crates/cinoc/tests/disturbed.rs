@@ -1,4 +1,4 @@
-//! Sensor noise, actuator noise and actuation delay.
+//! Sensor noise, lost readings, actuator noise and actuation delay.
 
 mod common;
 
@@ -22,6 +22,19 @@ const ALL: [&str; 3] = ["swarm.sensor_noise=0.05", "swarm.actuator_noise=0.02", 
 
 /// The same with noise and bias of each agent's own sensors.
 const OWN: [&str; 5] = [ALL[0], "swarm.sensor_noise_each=true", "swarm.sensor_bias=0.03", ALL[1], ALL[2]];
+
+/// The same with lost readings, of which agents sense the age.
+const LOST: [&str; 9] = [
+    OWN[0],
+    OWN[1],
+    OWN[2],
+    OWN[3],
+    OWN[4],
+    "swarm.lost.readings=0.3",
+    "swarm.lost.views=0.1",
+    "swarm.lost.sensors=0.2",
+    "observe.ages=true",
+];
 
 fn env(problem: &Arc<Problem>, instances: usize, agents: usize) -> Env {
     let mut env = Env::new(problem.clone(), instances, agents, Threads::single()).expect("a small environment");
@@ -54,7 +67,7 @@ fn derivatives_by_actions_start_and_places() {
 #[test]
 fn derivatives_by_parameters() {
     let cases = [("heat1d", 1), ("heat1d", 3), ("ks1d", 2), ("density2d", 1)];
-    for ((name, hold), all) in cases.iter().flat_map(|&case| [(case, &ALL[..]), (case, &OWN[..])]) {
+    for ((name, hold), all) in cases.iter().flat_map(|&case| [(case, &ALL[..]), (case, &OWN[..]), (case, &LOST[..])]) {
         let parts = parts(&with_policy(name, &[&["physics.ticks=9"], all].concat(), "recurrent"));
         let (problem, policy, agents) = (&parts.problem, &*parts.policy, 4);
         let mut params = policy.init(&mut Rng::new(3, Stream::Init, 0));
@@ -143,7 +156,7 @@ fn noise_of_own_sensors() {
 
 #[test]
 fn steps_are_the_ticks_of_a_rollout() {
-    for (name, all) in names().into_iter().flat_map(|name| [(name, &ALL[..]), (name, &OWN[..])]) {
+    for (name, all) in names().into_iter().flat_map(|name| [(name, &ALL[..]), (name, &OWN[..]), (name, &LOST[..])]) {
         let parts = parts(&with_policy(name, &[&["physics.ticks=6"], all].concat(), "recurrent"));
         let (problem, agents) = (&parts.problem, 5);
         let params = parts.policy.init(&mut Rng::new(2, Stream::Init, 0));
@@ -342,8 +355,8 @@ fn what_is_not_disturbed_costs_nothing() {
             let now = problem.task.timed().then(|| tape.placeholder([1], &[0.0]));
             let mut terms = Vec::new();
             if by_tick {
-                let state = State { z, xi, previous, pending: None, memory: None };
-                let given = TickInputs { start: z, target, strength, now, action_repeat: 1, noise: Noise::default() };
+                let state = State { z, xi, previous, pending: None, memory: None, held: None };
+                let given = TickInputs { start: z, target, strength, now, action_repeat: 1, noise: Noise::default(), ages: None };
                 tick(&problem, Decide::Action(action), state, given, &mut |term| terms.push(term.id()));
             } else {
                 let (swarm, start) = (&problem.swarm, z);

@@ -291,6 +291,8 @@ fn convolutional_branch() {
             position: shape[1],
             signal: 0,
             signal_from: 0,
+            ages: 0,
+            roughness: false,
         };
         let policy = config.build(&Plant::new(features, 3)).expect("a policy");
         let mut params = policy.init(&mut Rng::new(0, Stream::Init, 0));

@@ -11,6 +11,8 @@ const IMAGE: Features = Features {
     position: 16,
     signal: 0,
     signal_from: 0,
+    ages: 0,
+    roughness: false,
 };
 
 fn settings(branch: &[usize], convolutions: &[usize]) -> DeepONet {
@@ -44,6 +46,8 @@ fn strides_make_the_branch_smaller() {
         position: 26,
         signal: 0,
         signal_from: 0,
+        ages: 0,
+        roughness: false,
     };
     let config = DeepONet { stride: 2, ..settings(&[64], &[16, 32]) };
     let policy = config.build(&Plant::new(field, 2)).expect("a policy");
@@ -64,7 +68,8 @@ fn an_image_without_convolutions_is_a_list_of_numbers() {
 
 #[test]
 fn impossible_branches_are_refused() {
-    let line = Features { patch: Patch::Line(40), shared: false, position: 8, signal: 0, signal_from: 0 };
+    let line =
+        Features { patch: Patch::Line(40), shared: false, position: 8, signal: 0, signal_from: 0, ages: 0, roughness: false };
     for (config, features, key, expected) in [
         (settings(&[32], &[16]), IMAGE, "policy.convolutions", "[16, 32]"),
         (settings(&[64, 64], &[16, 32]), IMAGE, "policy.branch", "[32]"),

@@ -248,7 +248,7 @@ fn failed_agents_neither_push_nor_move() {
         action_repeat: 1,
         noise: Noise::default(),
     };
-    let state = State { z, xi, previous: tape.zeros([1, 3, 2]), pending: None, memory: None };
+    let state = State { z, xi, previous: tape.zeros([1, 3, 2]), pending: None, memory: None, held: None };
     let state = tick(&problem, Decide::Action(action), state, given, &mut |_| {});
     let moved = state.xi.value();
     assert!(moved[0] > 0.2 && moved[1] == 0.5 && moved[2] > 0.8);

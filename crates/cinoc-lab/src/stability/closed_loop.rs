@@ -126,7 +126,14 @@ impl Tick<'_> {
     fn record(&mut self, x: &[f64]) {
         let ClosedLoop { problem, policy, params, agents, ref places, moving } = *self.closed;
         let (batch, [z, memory, xi]) = (self.batch, self.split(x));
-        let recorder = TickRecorder { problem, control: Control::Policy(policy, params), size: batch, agents, action_repeat: 1 };
+        let recorder = TickRecorder {
+            problem,
+            control: Control::Policy(policy, params),
+            size: batch,
+            agents,
+            action_repeat: 1,
+            lossy: false,
+        };
         let tape = Tape::new(std::mem::take(&mut self.recording), params.shared());
         {
             let state = recorder.state(|part, shape| match part {

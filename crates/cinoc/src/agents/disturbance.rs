@@ -1,10 +1,11 @@
-//! Disturbances: sensor noise and bias, actuator noise and delay.
+//! Disturbances: sensor noise and bias, lost readings, actuator noise and delay.
 
+use super::Losses;
 use crate::Real;
 use crate::random::{Rng, Stream};
 use std::ops::Range;
 
-/// Sensor noise and bias, actuator noise and actuation delay; none by default.
+/// Sensor noise and bias, lost readings, actuator noise and actuation delay; none by default.
 ///
 /// Noise is a function of the seed of an episode and the tick: an environment, a rollout and a run on any number of
 /// threads draw the same values.
@@ -19,6 +20,8 @@ pub struct Disturbance {
     /// Standard deviation of the bias of an agent's sensors: an offset of the field in all its samples, constant over
     /// an episode and drawn for each agent.
     pub bias: f64,
+    /// Samples of the field that do not reach an agent.
+    pub lost: Losses,
     /// Standard deviation of the noise on the push of every active agent in each tick, applied after its limits and
     /// before the safety layer. It also acts under zero control, so that uncontrolled episodes are disturbed alike. For
     /// agents whose velocity drives the field instead of a push, it acts on each component of the velocity.

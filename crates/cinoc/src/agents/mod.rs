@@ -2,20 +2,37 @@
 
 mod advance;
 mod disturbance;
+mod losses;
 mod single;
 
 pub use advance::Advance;
 pub use disturbance::Disturbance;
+pub use losses::Losses;
+#[doc(hidden)]
+pub use losses::REST;
+pub(crate) use losses::rest_blind;
 
 use crate::Real;
 use crate::actuate::Actuate;
 use crate::limit::{Crowd, Limit, Safety};
 use crate::place::{Place, Placement, cluster, scatter};
 use crate::random::Rng;
-use crate::sense::{Features, Observation, Sense, Visible};
+use crate::sense::{Features, Observation, Readout, SelfSensing, Sense, Visible};
 use cinoc_tape::Var;
 use std::ops::Range;
 use std::sync::Arc;
+
+/// Imperfect sensors of all agents in one tick.
+#[derive(Clone, Copy, Default)]
+#[doc(hidden)]
+pub struct Sensors<'t> {
+    /// Noise and bias of the readings, `[batch, agents, p]`, or `[batch, p]` if agents share a view.
+    pub noise: Option<Var<'t>>,
+    /// Readings of the previous tick, likewise, if some may be lost.
+    pub held: Option<Var<'t>>,
+    /// Ages of the samples in ticks, `[batch, agents, points]`, or `[batch, points]`; 0 for a new reading.
+    pub ages: Option<Var<'t>>,
+}
 
 /// A swarm: all agents with their sensors, limits, actuators and motion. The number of agents is a property of the
 /// state, not of the swarm.
@@ -41,6 +58,7 @@ pub struct Swarm {
     actuate: Box<dyn Actuate>,
     advance: Option<Arc<Advance>>,
     disturbance: Disturbance,
+    readout: Readout,
     /// Standard deviations of noise and bias of each observed value, in units of those of the field.
     scales: Vec<[Real; 2]>,
 }
@@ -55,7 +73,8 @@ impl Swarm {
         actuate: Box<dyn Actuate>,
     ) -> Self {
         let (crowd, safety, advance, disturbance, scales) = Default::default();
-        Self { dimensions, place, sense, crowd, limit, safety, actuate, advance, disturbance, scales }
+        let readout = Readout::new(sense.features().patch, sense.points(), SelfSensing::default());
+        Self { dimensions, place, sense, crowd, limit, safety, actuate, advance, disturbance, readout, scales }
     }
 
     /// Makes agents mobile; the last components of each action are the velocity.
@@ -74,7 +93,14 @@ impl Swarm {
         Self { safety: Some(Arc::new(safety)), ..self }
     }
 
-    /// Sets sensor noise, actuator noise and delay.
+    /// Adds what agents sense of their own readings.
+    #[doc(hidden)]
+    pub fn with_self_sensing(self, senses: SelfSensing) -> Self {
+        let readout = Readout::new(self.sense.features().patch, self.sense.points(), senses);
+        Self { readout, ..self }
+    }
+
+    /// Sets sensor noise, lost readings, actuator noise and delay.
     pub fn with_disturbance(self, disturbance: Disturbance) -> Self {
         let scales = self.sense.sensor_scales();
         Self { disturbance, scales, ..self }
@@ -110,7 +136,19 @@ impl Swarm {
 
     /// Kind and sizes of an agent's observation.
     pub fn features(&self) -> Features {
-        self.sense.features()
+        self.readout.features(self.sense.features())
+    }
+
+    /// Number of values of the field that an agent reads.
+    #[doc(hidden)]
+    pub fn readings_width(&self) -> usize {
+        self.sense.features().patch.count()
+    }
+
+    /// Number of samples of the field that an agent reads, of which each can be lost.
+    #[doc(hidden)]
+    pub fn points(&self) -> usize {
+        self.readout.points()
     }
 
     /// Returns the initial positions of `agents` agents, `[agents, dimensions]`.
@@ -156,7 +194,32 @@ impl Swarm {
 
     /// Returns the observation of each agent; failed agents, whose strength is 0, are invisible to others.
     pub fn observe<'t>(&self, visible: &Visible<'t>) -> Observation<'t> {
-        self.sense.observe(visible)
+        self.readout.finish(self.sense.observe(visible), None)
+    }
+
+    /// Returns the observation of each agent through imperfect sensors, and the readings that it holds if some may be
+    /// lost.
+    #[doc(hidden)]
+    pub fn observe_through<'t>(&self, visible: &Visible<'t>, sensors: Sensors<'t>) -> (Observation<'t>, Option<Var<'t>>) {
+        let seen = self.sense.observe(visible);
+        let seen = sensors.noise.map_or(seen, |noise| seen.disturbed(noise));
+        let Some((held, ages)) = sensors.held.zip(sensors.ages) else { return (self.readout.finish(seen, None), None) };
+        let kept = self.readout.hold(seen.patch(), held, ages);
+        (self.readout.finish(seen.with_patch(kept), Some(ages)), Some(kept))
+    }
+
+    /// Returns true if readings may be lost.
+    #[doc(hidden)]
+    pub fn has_losses(&self) -> bool {
+        self.disturbance.lost.any()
+    }
+
+    /// Appends to `out` the ages of the readings of `agents` agents, `[agents, points]`, at tick `tick` of an episode of
+    /// `ticks`, if sensors are read every `every` ticks.
+    #[doc(hidden)]
+    pub fn ages(&self, seed: u64, [tick, every, ticks]: [usize; 3], agents: usize, out: &mut Vec<Real>) {
+        let viewers = if self.features().shared { 1 } else { agents };
+        self.disturbance.lost.add_ages(seed, losses::Readout { tick, every, ticks }, viewers, self.points(), out);
     }
 
     /// Returns each agent's strength, reduced in crowds.

@@ -7,6 +7,7 @@ use cinoc_tape::Var;
 
 /// Instruments of the swarm, which follow those of the sensors in this order.
 struct SwarmInstruments {
+    lost: bool,
     crowd: bool,
     safety: bool,
 }
@@ -14,19 +15,23 @@ struct SwarmInstruments {
 impl SwarmInstruments {
     /// Number of these instruments; the strength is always the last.
     fn count(&self) -> usize {
-        usize::from(self.crowd) + usize::from(self.safety) + 1
+        usize::from(self.lost) + usize::from(self.crowd) + usize::from(self.safety) + 1
     }
 }
 
 impl Swarm {
     fn swarm_instruments(&self) -> SwarmInstruments {
-        SwarmInstruments { crowd: self.crowd.is_some(), safety: self.safety.is_some() }
+        SwarmInstruments { lost: self.readout.senses_ages(), crowd: self.crowd.is_some(), safety: self.safety.is_some() }
     }
 
     /// Measurements that a single agent needs in order to observe and act as in a swarm.
     #[doc(hidden)]
     pub fn instruments(&self) -> Vec<Instrument> {
         let mut all = self.sense.instruments();
+        if self.readout.senses_ages() {
+            let about = "mask of the samples: 0 where error and slope were read in this tick, 1 where they were lost; lost ones are held and fade with age, and an agent without readings for more than ten ticks rests";
+            all.push(Instrument::new("lost", self.points(), about).with_source(Source::Lost));
+        }
         if let Some(crowd) = &self.crowd {
             let reach = crowd.reach();
             let about = format!(
@@ -46,22 +51,26 @@ impl Swarm {
         all
     }
 
-    /// Readings of the instruments of all agents, `[batch, agents, count]` each.
+    /// Readings of the instruments of all agents, `[batch, agents, count]` each; none is lost.
     #[doc(hidden)]
     pub fn readings<'t>(&self, visible: &Visible<'t>) -> Vec<Var<'t>> {
         let &Visible { xi, strength, now, .. } = visible;
         let of_each = |x: Var<'t>| x.reshape(xi.shape().with_last(1));
         let mut all = self.sense.readings(visible);
+        if self.readout.senses_ages() {
+            all.push(xi.tape().zeros(xi.shape().with_last(self.points())));
+        }
         all.extend(self.crowd.iter().map(|crowd| of_each(crowd.reading(strength, xi))));
         all.extend(self.safety.iter().map(|safety| safety.reading(xi, now)));
         all.push(of_each(strength));
         all
     }
 
-    /// Observations of agents with these instrument readings.
+    /// Observations of agents with these instrument readings, where the mask of lost samples holds their ages.
     #[doc(hidden)]
     pub fn shown<'t>(&self, readings: &[Var<'t>]) -> Observation<'t> {
-        self.sense.shown(&readings[..readings.len() - self.swarm_instruments().count()])
+        let (sensed, own) = readings.split_at(readings.len() - self.swarm_instruments().count());
+        self.readout.finish(self.sense.shown(sensed), self.readout.senses_ages().then(|| own[0]))
     }
 
     /// Actions of agents with these instrument readings and policy outputs `raw`. Equal up to rounding to
@@ -71,6 +80,9 @@ impl Swarm {
         let mut own = readings[readings.len() - self.swarm_instruments().count()..].iter().copied();
         let mut next = || own.next().expect("one reading per instrument");
         let of_each = |x: Var<'t>| x.reshape(&x.shape().sizes()[..2]);
+        if self.readout.senses_ages() {
+            next();
+        }
         let crowd = self.crowd.as_ref().map(|crowd| (crowd, of_each(next())));
         let safety = self.safety.as_ref().map(|safety| (safety, next()));
         let strength = of_each(next());

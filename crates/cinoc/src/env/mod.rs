@@ -324,6 +324,22 @@ impl Env {
         self.shards[i / self.together].set_strength(i % self.together, agent, strength);
     }
 
+    /// Switches sensors of an agent off or on: that of sample `point` of its window, or all. A sensor that is switched
+    /// off reads once more in the next tick; then its last reading is held and ages, and an agent without readings
+    /// rests.
+    ///
+    /// # Panics
+    /// If there is no such sensor.
+    pub fn set_sensor(&mut self, i: usize, agent: usize, point: Option<usize>, works: bool) {
+        self.shards[i / self.together].set_sensor(&self.problem, i % self.together, agent, point, works);
+    }
+
+    /// Returns the ages of the samples of an instance's agents in the next tick, `[agents, points]`, in ticks: 0 for a
+    /// new reading. Empty if no reading can be lost.
+    pub fn ages(&mut self, i: usize) -> &[Real] {
+        self.shards[i / self.together].ages(&self.problem, i % self.together)
+    }
+
     /// Replaces the field of an instance, as an external disturbance would.
     ///
     /// # Panics

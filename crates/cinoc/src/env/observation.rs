@@ -1,6 +1,7 @@
 //! The observation before a tick, recorded once and replayed.
 
-use crate::rollout::{field_shape, patch_shape};
+use crate::agents::Sensors;
+use crate::rollout::{ages_shape, field_shape, readings_shape};
 use crate::sense::Visible;
 use crate::{Problem, Real};
 use cinoc_tape::{Arena, Shape, Tape, VarId};
@@ -17,6 +18,9 @@ pub struct Surroundings<'a> {
     pub now: &'a [Real],
     /// Noise on what agents observe; empty: none.
     pub noise: &'a [Real],
+    /// Held readings and their ages; empty if none are lost.
+    pub held: &'a [Real],
+    pub ages: &'a [Real],
 }
 
 /// A recorded observation.
@@ -50,14 +54,16 @@ impl ObservationRecorder {
             let moves = problem.swarm.moves().then_some(around.xi);
             let now = problem.task.timed().then_some(around.now);
             let noise = problem.swarm.has_reading_noise().then_some(around.noise);
-            let values = [Some(around.z), moves, Some(around.strength), now, noise].into_iter().flatten();
+            let lost = |values| (!around.ages.is_empty()).then_some(values);
+            let values = [Some(around.z), moves, Some(around.strength), now, noise, lost(around.held), lost(around.ages)];
+            let values = values.into_iter().flatten();
             self.memory.replay_in_place(&[], self.leaves.iter().copied().zip(values));
         }
         self.seen.expect("a look was recorded").map(|id| self.memory.value(&[], id))
     }
 
     fn record(&mut self, problem: &Problem, around: &Surroundings) {
-        let &Surroundings { size, agents, z, target, xi, strength, now, noise } = around;
+        let &Surroundings { size, agents, z, target, xi, strength, now, noise, held, ages } = around;
         self.leaves.clear();
         let tape = Tape::new(std::mem::take(&mut self.memory), &[]).rematerialise(true);
         {
@@ -72,9 +78,12 @@ impl ObservationRecorder {
             let xi = if swarm.moves() { leaf(positions, xi) } else { tape.constant(positions, xi) };
             let strength = leaf(Shape::new(&[size, agents]), strength);
             let now = problem.task.timed().then(|| leaf(Shape::new(&[size]), now));
-            let seen = swarm.observe(&Visible { z, target: tape.constant(field, target), xi, strength, now });
-            let noise = swarm.has_reading_noise().then(|| leaf(patch_shape(problem, size, agents), noise));
-            let seen = noise.map_or(seen, |noise| seen.disturbed(noise));
+            let (readings, lossy) = (readings_shape(problem, size, agents), !ages.is_empty());
+            let noise = swarm.has_reading_noise().then(|| leaf(readings, noise));
+            let held = lossy.then(|| leaf(readings, held));
+            let ages = lossy.then(|| leaf(ages_shape(problem, size, agents), ages));
+            let visible = Visible { z, target: tape.constant(field, target), xi, strength, now };
+            let (seen, _) = swarm.observe_through(&visible, Sensors { noise, held, ages });
             self.seen = Some([seen.patch(), seen.position(), swarm.strength(strength, xi)].map(|var| var.id()));
         }
         self.memory = tape.into_arena();

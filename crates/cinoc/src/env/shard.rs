@@ -1,8 +1,9 @@
 //! A few episodes that are computed together.
 
 use super::observation::{ObservationRecorder, Surroundings};
+use crate::agents::rest_blind;
 use crate::random::{Rng, Stream};
-use crate::rollout::{Control, InitialCondition, PARTS, POSITIONS, Slot, TickRecorder, parts, take};
+use crate::rollout::{Control, InitialCondition, PARTS, POSITIONS, Slot, TickRecorder, parts, readings_shape, take};
 use crate::task::Status;
 use crate::{Problem, Real};
 use cinoc_tape::kernel::parallel;
@@ -20,6 +21,10 @@ pub struct Episodes {
     /// Delayed actions that have yet to act, the oldest of each agent first.
     pending: Vec<Real>,
     memory: Vec<Real>,
+    /// Readings of the previous tick, if some may be lost.
+    held: Vec<Real>,
+    /// Tick from which each sensor was switched off, `[size, views, points]`; empty until the first is.
+    silent: Vec<Option<usize>>,
     strength: Vec<Real>,
     /// Failures of each instance: tick and agent.
     failures: Vec<Vec<(usize, usize)>>,
@@ -35,7 +40,7 @@ pub struct Episodes {
 impl Episodes {
     /// Returns the parts of the state, in the order of recording.
     fn parts(&self) -> [&[Real]; PARTS] {
-        [&self.z, &self.xi, &self.previous, &self.pending, &self.memory]
+        [&self.z, &self.xi, &self.previous, &self.pending, &self.memory, &self.held]
     }
 
     /// Calls `of` with the noise seed and the next tick of each instance.
@@ -72,6 +77,10 @@ pub struct Shard {
     inputs: Vec<Real>,
     /// Noise on what agents observe, if they have separate noise.
     reading_noise: Vec<Real>,
+    /// Ages of the readings, if some may be lost.
+    ages: Vec<Real>,
+    /// Strengths without agents that rest because they are blind.
+    acting: Vec<Real>,
     /// Observed fields, if sensors are noisy.
     seen: Vec<Real>,
     /// Weights of the cost terms at the current tick.
@@ -90,6 +99,8 @@ impl Shard {
             previous: vec![0.0; size * agents * swarm.action_width()],
             pending: vec![0.0; size * agents * swarm.action_width() * swarm.disturbance().delay],
             memory: Vec::new(),
+            held: Vec::new(),
+            silent: Vec::new(),
             strength: vec![1.0; size * agents],
             failures: vec![Vec::new(); size],
             noise: vec![0; size],
@@ -110,6 +121,8 @@ impl Shard {
             by_policy,
             inputs: Vec::new(),
             reading_noise: Vec::new(),
+            ages: Vec::new(),
+            acting: Vec::new(),
             seen: Vec::new(),
             weights: Vec::new(),
             observation: ObservationRecorder::default(),
@@ -140,6 +153,9 @@ impl Shard {
         clear(&mut e.previous, 0.0);
         clear(&mut e.pending, 0.0);
         clear(&mut e.memory, 0.0);
+        clear(&mut e.held, 0.0);
+        let sensors = e.silent.len() / size;
+        e.silent[i * sensors..(i + 1) * sensors].fill(None);
         clear(&mut e.strength, 1.0);
         from.failures.iter().filter(|(tick, _)| *tick == 0).for_each(|(_, agent)| e.strength[i * self.agents + agent] = 0.0);
         clear(&mut e.terms, 0.0);
@@ -162,7 +178,11 @@ impl Shard {
     }
 
     pub fn tick(&mut self, problem: &Problem, control: Control) {
-        let recorder = TickRecorder { problem, control, size: self.size(), agents: self.agents, action_repeat: 1 };
+        let (size, agents, lossy) = (self.size(), self.agents, self.lossy(problem));
+        if lossy {
+            self.episodes.held.resize(readings_shape(problem, size, agents).count(), 0.0);
+        }
+        let recorder = TickRecorder { problem, control, size, agents, action_repeat: 1, lossy };
         // Prescribed actions leave the memory of a policy as it is; another policy starts with an empty one.
         if let Control::Policy(policy, _) = control {
             let (count, memory) = (self.size() * self.agents * policy.declared().memory, &mut self.episodes.memory);
@@ -183,7 +203,7 @@ impl Shard {
         }
         let memory = &recorded.memory;
         let e = &mut self.episodes;
-        let state = [&mut e.z, &mut e.xi, &mut e.previous, &mut e.pending, &mut e.memory];
+        let state = [&mut e.z, &mut e.xi, &mut e.previous, &mut e.pending, &mut e.memory, &mut e.held];
         for (to, id) in state.into_iter().zip(recorded.after) {
             let Some(id) = id else { continue };
             let value = memory.value(control.shared(), id);
@@ -224,14 +244,68 @@ impl Shard {
         }
     }
 
+    /// Returns true if readings may be lost.
+    fn lossy(&self, problem: &Problem) -> bool {
+        problem.swarm.has_losses() || !self.episodes.silent.is_empty()
+    }
+
+    /// Computes the ages of the readings in the next tick, and the strengths of the agents in it.
+    fn prepare(&mut self, problem: &Problem) {
+        self.apply_failures();
+        let (lossy, agents, swarm) = (self.lossy(problem), self.agents, &problem.swarm);
+        let (e, ages) = (&self.episodes, &mut self.ages);
+        self.acting.clone_from(&e.strength);
+        ages.clear();
+        if !lossy {
+            return;
+        }
+        if swarm.has_losses() {
+            e.each_noise(|seed, tick| swarm.ages(seed, [tick, 1, problem.ticks], agents, ages));
+        } else {
+            ages.resize(e.silent.len(), 0.0);
+        }
+        let sensors = ages.len() / e.ticks.len();
+        for (i, (age, silent)) in ages.iter_mut().zip(&e.silent).enumerate() {
+            let since = silent.and_then(|silent| (e.ticks[i / sensors] + 1).checked_sub(silent));
+            *age = since.map_or(*age, |since| age.max(since as Real));
+        }
+        rest_blind(ages, swarm.points(), &mut self.acting);
+    }
+
+    /// Switches the sensors of an agent off or on: one, or all of them. The last reading of a sensor is that of the
+    /// next tick. Agents that share a view share its sensors.
+    pub fn set_sensor(&mut self, problem: &Problem, i: usize, agent: usize, point: Option<usize>, works: bool) {
+        let (size, points) = (self.size(), problem.swarm.points());
+        let views = if problem.swarm.features().shared { 1 } else { self.agents };
+        if self.episodes.silent.is_empty() {
+            if works {
+                return;
+            }
+            self.episodes.silent = vec![None; size * views * points];
+            self.forget();
+        }
+        let (e, first) = (&mut self.episodes, (i * views + agent.min(views - 1)) * points);
+        let since = (!works).then_some(e.ticks[i] + 1);
+        for silent in &mut e.silent[first..][point.map_or(0..points, |point| point..point + 1)] {
+            *silent = if works { None } else { silent.or(since) };
+        }
+    }
+
+    /// Returns the age of each sample of an instance, `[views, points]`, in the next tick; empty if none are lost.
+    pub fn ages(&mut self, problem: &Problem, i: usize) -> &[Real] {
+        self.prepare(problem);
+        self.part(&self.ages, i)
+    }
+
     /// Gathers the inputs of the next tick.
     fn gather(&mut self, recorder: &TickRecorder) {
-        self.apply_failures();
+        self.prepare(recorder.problem);
         let &TickRecorder { problem, control, agents, .. } = recorder;
         let (e, swarm) = (&self.episodes, &problem.swarm);
         self.inputs.clear();
         recorder.gather(&mut self.inputs, |slot, out| match slot {
-            Slot::Strength => out.extend_from_slice(&e.strength),
+            Slot::Strength => out.extend_from_slice(&self.acting),
+            Slot::Ages => out.extend_from_slice(&self.ages),
             Slot::Now => out.extend(e.ticks.iter().map(|&tick| tick as Real)),
             Slot::SensorNoise => {
                 let nodes = problem.stepper.grid().count();
@@ -289,7 +363,10 @@ impl Shard {
     /// Returns the observation of the next tick: the view, the features of positions, and the strengths that limits
     /// take.
     pub fn observe(&mut self, problem: &Problem) -> [&[Real]; 3] {
-        self.apply_failures();
+        self.prepare(problem);
+        if !self.ages.is_empty() {
+            self.episodes.held.resize(readings_shape(problem, self.size(), self.agents).count(), 0.0);
+        }
         self.inputs.clear();
         if problem.task.timed() {
             self.inputs.extend(self.episodes.ticks.iter().map(|&tick| tick as Real));
@@ -303,7 +380,7 @@ impl Shard {
         let z = if self.seen.is_empty() { &e.z } else { &self.seen };
         self.reading_noise.clear();
         e.each_noise(|seed, tick| problem.swarm.reading_noise(seed, tick, self.agents, &mut self.reading_noise));
-        let [z, target, xi, strength] = [z, &e.target, &e.xi, &e.strength].map(Vec::as_slice);
+        let [z, target, xi, strength] = [z, &e.target, &e.xi, &self.acting].map(Vec::as_slice);
         let around = Surroundings {
             size: e.ticks.len(),
             agents: self.agents,
@@ -313,6 +390,8 @@ impl Shard {
             strength,
             now: &self.inputs,
             noise: &self.reading_noise,
+            held: &e.held,
+            ages: &self.ages,
         };
         self.observation.observe(problem, &around)
     }

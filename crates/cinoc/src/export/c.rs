@@ -4,10 +4,12 @@
 mod header;
 mod helpers;
 
+use super::guard::{REST, Samples};
 use super::program::{Instruction, Program, Value, renames};
 use super::text;
 use super::workspace::Workspace;
 use crate::run::Model;
+use crate::sense::Source;
 use crate::{Error, Problem, Real, Registry};
 use cinoc_tape::VarId;
 use cinoc_tape::op::{Affine, Arrange, Binary, Function, MatMul, Recorded, Reduce};
@@ -38,6 +40,9 @@ pub fn translate(program: &Program, problem: &Problem, name: &str, acts: &str) -
     file += &writer.data;
     file += &format!("\nstatic const cinoc_constant cinoc_limit[{}] = {};\n", program.width(), numbers(program.limits()));
     file += GUARD;
+    if let Some(samples) = program.samples() {
+        file += &hold_samples(samples);
+    }
     if program.memory() > 0 {
         file += MEMORY;
     }
@@ -83,6 +88,34 @@ static cinoc_real cinoc_limited(cinoc_real x, cinoc_real limit)
     return x > limit ? limit : x < -limit ? -limit : x >= -limit ? x : 0;
 }
 ";
+
+/// Rules of [`Guard`](super::guard::Guard) for samples with a mask of lost ones.
+fn hold_samples(Samples { points, axes, .. }: Samples) -> String {
+    format!(
+        "
+/* Copies samples that were read. Lost ones are held, and their age takes the place of the mask. Returns 1 if all are
+ * older than {REST} ticks. */
+static int cinoc_hold_samples(cinoc_observation *held, const cinoc_observation *seen)
+{{
+    int i, j, blind = 1;
+    for (i = 0; i < {points}; i++) {{
+        int read = seen->lost[i] < 0.5 && seen->lost[i] > -0.5 && cinoc_valid(seen->error[i]);
+        for (j = 0; j < {axes}; j++) read = read && cinoc_valid(seen->slope[i * {axes} + j]);
+        if (!cinoc_valid(held->lost[i]) || held->lost[i] < 0) held->lost[i] = 0;
+        held->lost[i] = read ? 0 : held->lost[i] + 1;
+        if (held->lost[i] > (cinoc_real)CINOC_BOUND) held->lost[i] = (cinoc_real)CINOC_BOUND;
+        if (read || !cinoc_valid(held->error[i])) held->error[i] = read ? seen->error[i] : 0;
+        for (j = 0; j < {axes}; j++) {{
+            cinoc_real *slope = held->slope + i * {axes} + j;
+            if (read || !cinoc_valid(*slope)) *slope = read ? seen->slope[i * {axes} + j] : 0;
+        }}
+        blind = blind && held->lost[i] > {REST};
+    }}
+    return blind;
+}}
+"
+    )
+}
 
 const MEMORY: &str = "
 /* Resets a memory that holds a number which is not valid. */
@@ -135,6 +168,15 @@ impl Writer<'_> {
         for (i, input) in program.inputs().iter().enumerate() {
             let one = &input.instrument;
             let sign = if one.count == 1 { "&" } else { "" };
+            let sampled = program.samples().is_some();
+            match one.source {
+                Source::Error(_) | Source::Slope if sampled => continue,
+                Source::Lost => {
+                    lines += "    blind = cinoc_hold_samples(&agent->held, seen);\n";
+                    continue;
+                }
+                _ => {}
+            }
             lines += &match i == program.strength() {
                 true => format!(
                     "    agent->held.{0} = cinoc_valid(seen->{0}) && seen->{0} > 0 ? (seen->{0} < 1 ? seen->{0} : 1) : 0;\n",
@@ -142,6 +184,10 @@ impl Writer<'_> {
                 ),
                 false => format!("    cinoc_hold({sign}agent->held.{0}, {sign}seen->{0}, {1});\n", one.name, one.count),
             };
+        }
+        if program.samples().is_some() {
+            let strength = program.inputs()[program.strength()].instrument.name;
+            writeln!(lines, "    if (blind) agent->held.{strength} = 0;").expect("text");
         }
         let check = if program.memory() > 0 { "    cinoc_check_memory(agent->memory);\n" } else { "" };
         lines += check;
@@ -158,6 +204,7 @@ impl Writer<'_> {
         }
         lines += check;
         let size = self.workspace.size.max(1);
+        let blind = program.samples().map_or("", |_| ", blind");
         Ok(format!(
             "
 void cinoc_reset(cinoc_agent *agent)
@@ -169,7 +216,7 @@ void cinoc_reset(cinoc_agent *agent)
 void cinoc_act(cinoc_agent *agent, const cinoc_observation *seen, cinoc_real action[{width}])
 {{
     cinoc_real w[{size}];
-    int i, j, k;
+    int i, j, k{blind};
 {lines}    (void)j;
     (void)k;
     (void)w;

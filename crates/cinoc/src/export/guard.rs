@@ -1,11 +1,16 @@
 //! Readings that are missing: not finite, or beyond any physical value.
 //!
 //! Sensors fail. A reading that is NaN, infinite or larger than [`READING_BOUND`] counts as missing, and the last valid
-//! reading of the same sensor is held (0 before the first one). Every border where an agent decides from readings
+//! reading of the same sensor is held (0 before the first one). A policy that senses ages also has a mask of lost
+//! samples among its readings; the age of each is held in its place, and an agent without a reading of the last
+//! [`REST`] ticks rests. Every border where an agent decides from readings
 //! applies the same rules: the engine's [`Program`](super::Program), exported C and ONNX, the C library and Python.
 //! Fields of simulated episodes do not pass through here.
 
 use crate::Real;
+use crate::sense::{Instrument, Source};
+
+pub use crate::agents::REST;
 
 /// Largest magnitude of a valid reading and of a valid number in an agent's memory, in the units of the problem.
 ///
@@ -27,6 +32,97 @@ pub fn hold(readings: &[Real], held: &mut [Real]) {
         } else if !is_valid(*held) {
             *held = 0.0;
         }
+    }
+}
+
+/// The readings of an agent: which are held, and how.
+#[derive(Clone, Copy, Debug)]
+pub struct Guard {
+    /// Index of the strength.
+    strength: usize,
+    /// Samples with a mask of lost ones, if ages are sensed.
+    pub samples: Option<Samples>,
+}
+
+/// Indices of the readings of samples.
+#[derive(Clone, Copy, Debug)]
+pub struct Samples {
+    /// First error.
+    error: usize,
+    /// First slope; those of a sample are contiguous.
+    slope: usize,
+    /// First number of the mask.
+    lost: usize,
+    /// Number of samples.
+    pub points: usize,
+    /// Slopes per sample.
+    pub axes: usize,
+}
+
+impl Guard {
+    /// Creates the guard of readings of these instruments, of which number `strength` is the strength.
+    pub fn new<'a>(instruments: impl Iterator<Item = &'a Instrument>, strength: usize) -> Self {
+        let (mut from, mut own, mut first) = (0, 0, [None; 3]);
+        for (i, one) in instruments.enumerate() {
+            match one.source {
+                Source::Error(_) => first[0] = Some((from, one.count)),
+                Source::Slope => first[1] = Some((from, one.count)),
+                Source::Lost => first[2] = Some((from, one.count)),
+                _ => {}
+            }
+            if i == strength {
+                own = from;
+            }
+            from += one.count;
+        }
+        let samples = match first {
+            [Some((error, points)), Some((slope, slopes)), Some((lost, _))] => {
+                Some(Samples { error, slope, lost, points, axes: slopes / points })
+            }
+            _ => None,
+        };
+        Self { strength: own, samples }
+    }
+
+    /// Copies valid readings to `held`, which keeps the last valid value where one is missing; the strength is limited
+    /// instead.
+    pub fn hold(&self, readings: &[Real], held: &mut [Real]) {
+        let before = self.samples.map(|samples| (samples, samples.keep(readings, held)));
+        hold(readings, held);
+        held[self.strength] = strength(readings[self.strength]);
+        let Some((Samples { error, slope, lost, points, axes }, lost_ones)) = before else { return };
+        let mut blind = true;
+        for (point, kept) in lost_ones.into_iter().enumerate() {
+            let age = &mut held[lost + point];
+            *age = kept.as_ref().map_or(0.0, |(age, ..)| (age + 1.0).min(READING_BOUND));
+            blind &= *age > REST;
+            if let Some((_, sample, slopes)) = kept {
+                held[error + point] = sample;
+                held[slope + point * axes..][..axes].copy_from_slice(&slopes);
+            }
+        }
+        if blind && points > 0 {
+            held[self.strength] = 0.0;
+        }
+    }
+}
+
+/// Age, error and slopes of a lost sample.
+type Kept = Option<(Real, Real, Vec<Real>)>;
+
+impl Samples {
+    /// Returns what is held of each lost sample.
+    fn keep(&self, readings: &[Real], held: &[Real]) -> Vec<Kept> {
+        let valid = |x: Real| if is_valid(x) { x } else { 0.0 };
+        let each = |point: usize| {
+            let slopes = self.slope + point * self.axes..self.slope + (point + 1) * self.axes;
+            // A mask that is not a number counts as lost.
+            let read = readings[self.lost + point] < 0.5 && readings[self.lost + point] > -0.5;
+            let sound = is_valid(readings[self.error + point]) && readings[slopes.clone()].iter().all(|&x| is_valid(x));
+            let age = valid(held[self.lost + point]).max(0.0);
+            (!read || !sound).then(|| (age, valid(held[self.error + point]), held[slopes].iter().map(|&x| valid(x)).collect()))
+        };
+        (0..self.points).map(each).collect()
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Written without a library: a model is a few nested messages of protocol buffers, and only plain operations occur.
 
-use super::guard::READING_BOUND;
+use super::guard::{READING_BOUND, REST, Samples};
 use super::program::{Input, Instruction, Program, Value};
 use super::text;
 use crate::disk::protobuf::Message;
@@ -217,18 +217,32 @@ impl Graph<'_> {
         let zero = self.input_scalar(0.0);
         let mask = self.valid("held");
         let held = self.choose(&mask, "held", &zero);
+        let (samples, mut blind) = (program.samples(), None::<String>);
+        let read = samples.map_or_else(Default::default, |samples| self.read_samples(samples));
         let (mut from, mut all) = (0, Vec::new());
         for (i, input) in program.inputs().iter().enumerate() {
             let (one, to) = (&input.instrument, from + input.instrument.count);
-            let mask = self.valid(one.name);
+            let mask = match one.source {
+                Source::Error(_) | Source::Slope | Source::Lost if samples.is_some() => {
+                    read[usize::from(matches!(one.source, Source::Slope))].clone()
+                }
+                _ => self.valid(one.name),
+            };
+            let last = |graph: &mut Self| graph.columns(&held, from, to);
             let good = if i == program.strength() {
                 let (known, limited, unit) = (self.choose(&mask, one.name, &zero), self.new_name(), self.input_scalar(1.0));
                 self.node("Clip", &[&known, &zero, &unit], &limited, &[]);
-                limited
+                match &blind {
+                    Some(blind) => self.choose(blind, &zero, &limited),
+                    None => limited,
+                }
+            } else if one.source == Source::Lost {
+                let last = last(self);
+                let ages = self.ages(&mask, &last);
+                blind = Some(self.blind(&ages));
+                ages
             } else {
-                let bounds = [from as i64, to as i64, 1].map(|x| self.ints(&[x]));
-                let last = self.new_name();
-                self.node("Slice", &[&held, &bounds[0], &bounds[1], &bounds[2]], &last, &[]);
+                let last = last(self);
                 self.choose(&mask, one.name, &last)
             };
             self.take(&good, &given(i), one.count);
@@ -236,6 +250,54 @@ impl Graph<'_> {
         }
         let all: Vec<&str> = all.iter().map(String::as_str).collect();
         self.node("Concat", &all, "next_held", &[Attribute::One("axis", 1)]);
+    }
+
+    /// Returns columns of a matrix.
+    fn columns(&mut self, x: &str, from: usize, to: usize) -> String {
+        let bounds = [from as i64, to as i64, 1].map(|x| self.ints(&[x]));
+        let some = self.new_name();
+        self.node("Slice", &[x, &bounds[0], &bounds[1], &bounds[2]], &some, &[]);
+        some
+    }
+
+    /// Returns masks of the samples and of their slopes that were read: valid, and not marked as lost.
+    fn read_samples(&mut self, Samples { points, axes, .. }: Samples) -> [String; 2] {
+        let [size, unmarked, sampled, slopes, least, sound, read, repeated] = [(); 8].map(|()| self.new_name());
+        let half = self.input_scalar(0.5);
+        self.node("Abs", &["lost"], &size, &[]);
+        self.node("Less", &[&size, &half], &unmarked, &[]);
+        let (error, slope) = (self.valid("error"), self.valid("slope"));
+        self.node("And", &[&unmarked, &error], &sampled, &[]);
+        let each = self.new_name();
+        self.node("Cast", &[&slope], &slopes, &[Attribute::One("to", SINGLE)]);
+        self.reshape(&slopes, &each, &[1, points, axes]);
+        self.node("ReduceMin", &[&each], &least, &[Attribute::Several("axes", &[2]), Attribute::One("keepdims", 0)]);
+        self.node("Cast", &[&least], &sound, &[Attribute::One("to", BOOL)]);
+        self.node("And", &[&sampled, &sound], &read, &[]);
+        // The mask of each sample, once for each of its slopes.
+        let index: Vec<i64> = (0..points * axes).map(|i| (i / axes) as i64).collect();
+        let index = self.ints(&index);
+        self.node("Gather", &[&read, &index], &repeated, &[Attribute::One("axis", 1)]);
+        [read, repeated]
+    }
+
+    /// Returns the ages of samples, given the mask of those that were read and the last ages.
+    fn ages(&mut self, read: &str, last: &str) -> String {
+        let (zero, unit, bound) = (self.input_scalar(0.0), self.input_scalar(1.0), self.input_scalar(READING_BOUND));
+        let [sound, later, limited] = [(); 3].map(|()| self.new_name());
+        self.node("Max", &[last, &zero], &sound, &[]);
+        self.node("Add", &[&sound, &unit], &later, &[]);
+        self.node("Min", &[&later, &bound], &limited, &[]);
+        self.choose(read, &zero, &limited)
+    }
+
+    /// Returns a mask of the agents all of whose samples are too old.
+    fn blind(&mut self, ages: &str) -> String {
+        let rest = self.input_scalar(REST);
+        let [least, blind] = [(); 2].map(|()| self.new_name());
+        self.node("ReduceMin", &[ages], &least, &[Attribute::Several("axes", &[1])]);
+        self.node("Greater", &[&least, &rest], &blind, &[]);
+        blind
     }
 
     /// Returns a memory `[agents, count]` whose rows are zero where a number is not valid.

@@ -1,6 +1,6 @@
 //! The decision of one agent in a tick, recorded once.
 
-use super::guard;
+use super::guard::{self, Guard};
 use crate::policy::{Context, Policy};
 use crate::rollout::{decide_once, mask_failed};
 use crate::sense::Instrument;
@@ -11,14 +11,15 @@ use std::collections::BTreeMap;
 
 /// The decision of one agent in a tick, from readings to an action.
 ///
-/// Between ticks an agent keeps a *state*: the memory of its policy, then the last valid reading of each sensor
-/// ([`guard`]).
+/// Between ticks an agent keeps a *state*: the memory of its policy, then the last valid reading of each sensor and
+/// the age of each sample ([`guard`]).
 pub struct Program {
     recording: Arena,
     params: Params,
     inputs: Vec<Input>,
     /// Index of the input that is the agent's strength.
     strength: usize,
+    guard: Guard,
     action: VarId,
     limits: Vec<Real>,
     /// The memory before and after the tick.
@@ -101,8 +102,9 @@ impl Program {
             let reason = "it reads values while it decides, so that its operations may differ from tick to tick; write it without `Var::read` and `Var::value`";
             return Err(Error::Export { reason: reason.into() });
         }
-        let inputs = instruments.into_iter().zip(ids).map(|(instrument, id)| Input { instrument, id }).collect();
-        Ok(Self { recording, params, inputs, strength: seen - 1, action, limits: swarm.limits(), memory })
+        let inputs: Vec<Input> = instruments.into_iter().zip(ids).map(|(instrument, id)| Input { instrument, id }).collect();
+        let guard = Guard::new(inputs.iter().map(|input: &Input| &input.instrument), seen - 1);
+        Ok(Self { recording, params, inputs, strength: seen - 1, guard, action, limits: swarm.limits(), memory })
     }
 
     /// Returns the inputs, in order.
@@ -115,6 +117,11 @@ impl Program {
     #[doc(hidden)]
     pub fn strength(&self) -> usize {
         self.strength
+    }
+
+    /// Returns the samples that can be marked as lost, if ages are sensed.
+    pub(super) fn samples(&self) -> Option<guard::Samples> {
+        self.guard.samples
     }
 
     /// Returns the number of readings of all inputs.
@@ -228,9 +235,7 @@ impl Program {
         assert_eq!((readings.len(), state.len()), (self.readings(), self.state()), "readings and state");
         let (memory, held) = state.split_at_mut(self.memory());
         guard::check_memory(memory);
-        guard::hold(readings, held);
-        let own: usize = self.inputs[..self.strength].iter().map(|input| input.instrument.count).sum();
-        held[own] = guard::strength(readings[own]);
+        self.guard.hold(readings, held);
         let mut rest = &*held;
         let mut leaves: Vec<(VarId, &[Real])> = Vec::new();
         for Input { instrument, id } in &self.inputs {

@@ -2,7 +2,7 @@
 
 use super::common::{crowd, window_fits};
 use crate::actuate::Flow2d;
-use crate::agents::{Advance, Disturbance, Swarm};
+use crate::agents::{Advance, Disturbance, Losses, Swarm};
 use crate::geometry::Rectangle;
 use crate::limit::LengthLimit;
 use crate::place::Inside;
@@ -93,6 +93,9 @@ settings! {
         /// Standard deviation of the bias of each agent's sensors, constant over an episode.
         #[absent = 0.0]
         sensor_bias: f64 = 0.0..=1e6,
+        /// Samples of the field that do not reach an agent, which holds the last ones in their place.
+        #[absent = Losses::default()]
+        lost: Losses = (),
         /// Standard deviation of actuator noise on each component of the velocity, in every tick; it acts on the wind.
         #[absent = 0.0]
         actuator_noise: f64 = 0.0..=1e6,
@@ -118,6 +121,12 @@ settings! {
         /// Unit of length of the gaps to active neighbours, which an agent then observes; 0: not observed.
         #[absent = 0.0]
         gaps: f64 = 0.0..=1e6,
+        /// Sense the age of each sample: lost ones are held and fade, and one more number per sample tells how far.
+        #[absent = false]
+        ages: bool = (),
+        /// Sense the roughness of the samples, from which an agent can tell its sensor noise.
+        #[absent = false]
+        roughness: bool = (),
     }
 }
 
@@ -185,11 +194,21 @@ impl Definition for Density2d {
                 sensor_noise: 0.0,
                 sensor_noise_each: false,
                 sensor_bias: 0.0,
+                lost: Losses::default(),
                 actuator_noise: 0.0,
                 delay: 0,
             },
             // Patches: twelve samples along each axis, one cell of the x axis apart.
-            observe: Look { view: See::Field, points: 12, window: 11.0 / 63.0, gain: 1.0, through_position: true, gaps: 0.0 },
+            observe: Look {
+                view: See::Field,
+                points: 12,
+                window: 11.0 / 63.0,
+                gain: 1.0,
+                through_position: true,
+                gaps: 0.0,
+                ages: false,
+                roughness: false,
+            },
             data: BlobData::default(),
             cost: MomentCost::default(),
         };
@@ -252,15 +271,15 @@ impl Definition for Density2d {
             high: [lengths[0] - margin, lengths[1] - margin - headroom],
         };
         let (start, home) = (inside(self.swarm.start_margin, HEADROOM), inside(margin, 0.0));
-        let Look { view, points, window, gain: sharper, through_position, gaps } = self.observe;
-        let window = Window { gain: sharper, through_position, gaps, ..Window::new(points, window) };
+        let Look { view, points, window, gain: sharper, through_position, gaps, ages, roughness } = self.observe;
+        let window = Window { gain: sharper, through_position, gaps, ages, roughness, ..Window::new(points, window) };
         let sight = match view {
             See::Patch => Sight::around(&grid, &window),
             See::Field => Sight::whole(&grid, sharper, true).with_gaps(&grid, gaps),
         };
         let Blowers { sigma, v_limit, crowd: alone, crowd_width, sensor_noise: sensor, actuator_noise: actuator, delay, .. } =
             self.swarm;
-        let (each_sensor, bias) = (self.swarm.sensor_noise_each, self.swarm.sensor_bias);
+        let (each_sensor, bias, lost) = (self.swarm.sensor_noise_each, self.swarm.sensor_bias, self.swarm.lost);
         let real = |corner: [f64; 2]| corner.map(|x| x as Real).to_vec();
         // The action is the velocity, which is also the wind. Agents add nothing to the field.
         let swarm = Swarm::new(
@@ -272,7 +291,8 @@ impl Definition for Density2d {
         )
         .with_motion(Advance::new(motion as Real, real(home.low), real(home.high)))
         .with_crowding(crowd(&grid, sigma, alone, crowd_width))
-        .with_disturbance(Disturbance { sensor, each_sensor, bias, actuator, delay });
+        .with_self_sensing(window.self_sensing())
+        .with_disturbance(Disturbance { sensor, each_sensor, bias, lost, actuator, delay });
         Problem {
             name: Self::NAME.into(),
             task: Box::new(MomentMatching::new(&grid, &self.data, &self.cost)),

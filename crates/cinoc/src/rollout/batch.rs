@@ -138,6 +138,11 @@ impl Batch {
         self.scale_each(&mut out[first..]);
     }
 
+    /// Appends the ages of the readings of all agents to `out` at a tick; see [`Swarm::ages`](crate::swarm::Swarm::ages).
+    pub fn ages_at(&self, problem: &Problem, at: [usize; 3], out: &mut Vec<Real>) {
+        self.noise.iter().for_each(|&seed| problem.swarm.ages(seed, at, self.agents, out));
+    }
+
     /// Applies the factors of the episodes to their noise.
     fn scale_each(&self, noise: &mut [Real]) {
         let each = (noise.len() / self.size.max(1)).max(1);

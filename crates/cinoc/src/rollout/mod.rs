@@ -31,8 +31,9 @@ pub use control::{Share, TickCotangents};
 pub use tick::{Decide, Inputs, Noise, State, TickInputs, decide_once, tick};
 
 pub(crate) use mask_failed::mask_failed;
-pub(crate) use recorder::{MEMORY, PARTS, POSITIONS, Slot, TickRecorder, field_shape, parts, patch_shape, take};
+pub(crate) use recorder::{MEMORY, PARTS, POSITIONS, Slot, TickRecorder, ages_shape, field_shape, parts, readings_shape, take};
 
+use crate::agents::rest_blind;
 use crate::{Problem, Real};
 use cinoc_tape::kernel::buffer::Buffer;
 use cinoc_tape::{Adjoints, Arena, Shape, Tape};
@@ -66,6 +67,8 @@ pub struct Rollout {
     states: Vec<[Vec<Real>; PARTS]>,
     /// Inputs of the ticks of the current segment, concatenated.
     inputs: Vec<Real>,
+    /// Ages of the readings in the current tick.
+    ages: Vec<Real>,
     state_bar: [Vec<Real>; PARTS],
     start_bar: Vec<Real>,
     action_bar: Vec<Real>,
@@ -96,6 +99,7 @@ impl Rollout {
             marks: vec![SegmentVars::default(); segments],
             states: vec![Default::default(); segments + 1],
             inputs: Vec::new(),
+            ages: Vec::new(),
             state_bar: Default::default(),
             start_bar: Vec::new(),
             action_bar: Vec::new(),
@@ -163,12 +167,14 @@ impl Rollout {
             assert_eq!(actions.len(), needed, "actions of {} ticks, {size} instances, {agents} agents", self.ticks);
         }
         self.wanted = wanted;
-        let [z, xi, previous, pending, memory] = &mut self.states[0];
+        let lossy = self.lossy(problem, control);
+        let [z, xi, previous, pending, memory, held] = &mut self.states[0];
         copy(z, &self.batch.start);
         copy(xi, &self.batch.positions);
         begin(previous, &self.batch.previous, size * agents * width);
         begin(pending, &self.batch.pending, size * agents * width * problem.swarm.disturbance().pending(self.action_repeat));
         begin(memory, &self.batch.memory, size * agents * control.declared().memory);
+        zeros(held, if lossy { readings_shape(problem, size, agents).count() } else { 0 });
         self.swept = false;
         self.costs.clear();
         self.costs.resize(problem.task.terms().len() * size, 0.0);
@@ -241,19 +247,35 @@ impl Rollout {
 
     /// Returns the recorder of the ticks of this rollout.
     fn recorder<'a>(&self, problem: &'a Problem, control: Control<'a>) -> TickRecorder<'a> {
-        TickRecorder { problem, control, size: self.batch.size, agents: self.batch.agents, action_repeat: self.action_repeat }
+        let (Batch { size, agents, .. }, action_repeat) = (&self.batch, self.action_repeat);
+        let lossy = self.lossy(problem, control);
+        TickRecorder { problem, control, size: *size, agents: *agents, action_repeat, lossy }
+    }
+
+    /// Returns true if a policy loses readings.
+    fn lossy(&self, problem: &Problem, control: Control) -> bool {
+        matches!(control, Control::Policy(..)) && problem.swarm.has_losses() && !self.batch.quiet
     }
 
     /// Gathers the inputs of all ticks of segment `s`.
     fn gather(&mut self, problem: &Problem, control: Control, s: usize) {
         let (recorder, width, ticks) = (self.recorder(problem, control), control.declared().noise, self.ticks_of(s));
-        let Self { inputs, batch, action_repeat, before, of, .. } = self;
+        let Self { inputs, ages, batch, action_repeat, before, of, .. } = self;
         inputs.clear();
         for decision in ticks.clone() {
             let now = *before + decision;
             let tick = now * *action_repeat;
             recorder.gather(inputs, |slot, out| match slot {
-                Slot::Strength => batch.strength_at(tick, out),
+                Slot::Strength => {
+                    let first = out.len();
+                    batch.strength_at(tick, out);
+                    ages.clear();
+                    if recorder.lossy {
+                        batch.ages_at(problem, [tick, *action_repeat, *of * *action_repeat], ages);
+                        rest_blind(ages, problem.swarm.points(), &mut out[first..]);
+                    }
+                }
+                Slot::Ages => out.extend_from_slice(ages),
                 Slot::Now => out.resize(out.len() + batch.size, tick as Real),
                 Slot::SensorNoise => batch.sensor_noise_at(problem, tick, out),
                 Slot::ReadingNoise => batch.reading_noise_at(problem, tick, out),
@@ -404,7 +426,7 @@ impl Rollout {
     pub fn sweep(&mut self, problem: &Problem, control: Control, loss: Loss) -> Gradients<'_> {
         assert!(self.wanted.any(), "a rollout without requested gradients cannot be swept backwards");
         self.backward(problem, control, loss);
-        let [z, xi, previous, pending, memory] = &self.state_bar;
+        let [z, xi, previous, pending, memory, _] = &self.state_bar;
         Gradients { params: &self.bars.shared, actions: &self.action_bar, start: z, positions: xi, previous, pending, memory }
     }
 

@@ -5,8 +5,9 @@ use super::tick::{Decide, Inputs, Noise, State, TickInputs, tick};
 use crate::{Problem, Real};
 use cinoc_tape::{Shape, Tape, Var, VarId};
 
-/// Parts of a state, in the order of recording: field, positions, previous action, pending actions, memory.
-pub const PARTS: usize = 5;
+/// Parts of a state, in the order of recording: field, positions, previous action, pending actions, memory, held
+/// readings.
+pub const PARTS: usize = 6;
 /// Index of the field among the parts of a state.
 pub const FIELD: usize = 0;
 /// Index of the positions.
@@ -17,6 +18,8 @@ pub const PREVIOUS: usize = 2;
 pub const PENDING: usize = 3;
 /// Index of the memory.
 pub const MEMORY: usize = 4;
+/// Index of the held readings.
+pub const HELD: usize = 5;
 
 /// An input of a tick besides its state. The order of declaration is the order of gathering, recording and replaying.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,6 +32,8 @@ pub enum Slot {
     SensorNoise,
     /// Noise and bias on what each agent observes, `[batch, agents, p]`, or `[batch, p]` if agents share a view.
     ReadingNoise,
+    /// Ages of the samples that each agent holds, `[batch, agents, points]`, or `[batch, points]`, where samples are lost.
+    Ages,
     /// Actuator noise of every tick of the decision, `[batch, agents, ticks·k]`.
     ActuatorNoise,
     /// Standard normal numbers that the policy declares, `[batch, agents, n]`.
@@ -40,11 +45,12 @@ pub enum Slot {
 }
 
 /// All slots in order.
-const SLOTS: [Slot; 8] = [
+const SLOTS: [Slot; 9] = [
     Slot::Strength,
     Slot::Now,
     Slot::SensorNoise,
     Slot::ReadingNoise,
+    Slot::Ages,
     Slot::ActuatorNoise,
     Slot::PolicyNoise,
     Slot::Clock,
@@ -64,6 +70,8 @@ pub struct TickRecorder<'a> {
     pub agents: usize,
     /// Number of ticks per decision.
     pub action_repeat: usize,
+    /// True if samples are lost.
+    pub lossy: bool,
 }
 
 impl<'a> TickRecorder<'a> {
@@ -85,7 +93,8 @@ impl<'a> TickRecorder<'a> {
             POSITIONS => swarm.dimensions(),
             PREVIOUS => swarm.action_width(),
             PENDING => swarm.action_width() * swarm.disturbance().pending(self.action_repeat),
-            _ => declared.memory,
+            MEMORY => declared.memory,
+            _ => return self.lossy.then(|| readings_shape(self.problem, self.size, self.agents)),
         };
         (part <= PREVIOUS || width > 0).then(|| self.per_agent(width))
     }
@@ -94,11 +103,14 @@ impl<'a> TickRecorder<'a> {
     fn shape(&self, slot: Slot) -> Option<Shape> {
         let (swarm, declared) = (&self.problem.swarm, self.control.declared());
         let (disturbance, by_policy) = (swarm.disturbance(), matches!(self.control, Control::Policy(..)));
+        // Sensors are read by a policy, and where their readings are held.
+        let looks = by_policy || self.lossy;
         let (exists, shape) = match slot {
             Slot::Strength => (true, Shape::new(&[self.size, self.agents])),
             Slot::Now => (self.problem.task.timed(), Shape::new(&[self.size])),
-            Slot::SensorNoise => (by_policy && swarm.has_field_noise(), self.field()),
-            Slot::ReadingNoise => (by_policy && swarm.has_reading_noise(), patch_shape(self.problem, self.size, self.agents)),
+            Slot::SensorNoise => (looks && swarm.has_field_noise(), self.field()),
+            Slot::ReadingNoise => (looks && swarm.has_reading_noise(), readings_shape(self.problem, self.size, self.agents)),
+            Slot::Ages => (self.lossy, ages_shape(self.problem, self.size, self.agents)),
             Slot::ActuatorNoise => (disturbance.actuator > 0.0, self.per_agent(self.action_repeat * swarm.action_width())),
             Slot::PolicyNoise => (declared.noise > 0, self.per_agent(declared.noise)),
             Slot::Clock => (declared.clock, Shape::new(&[self.size, 1])),
@@ -120,9 +132,9 @@ impl<'a> TickRecorder<'a> {
     /// Records the parts of a state; `leaf` records one.
     pub fn state<'t>(&self, mut leaf: impl FnMut(usize, Shape) -> Var<'t>) -> State<'t> {
         let mut next = |part: usize| self.part(part).map(|shape| leaf(part, shape));
-        let [z, xi, previous, pending, memory]: [Option<Var>; PARTS] = std::array::from_fn(&mut next);
+        let [z, xi, previous, pending, memory, held]: [Option<Var>; PARTS] = std::array::from_fn(&mut next);
         let always = |var: Option<Var<'t>>| var.expect("every state has a field, positions and a previous action");
-        State { z: always(z), xi: always(xi), previous: always(previous), pending, memory }
+        State { z: always(z), xi: always(xi), previous: always(previous), pending, memory, held }
     }
 
     /// Records one tick from `state` on. `leaf` records one input, `train` asks for the derivative with respect to the
@@ -156,6 +168,7 @@ impl<'a> TickRecorder<'a> {
             now: of(Slot::Now),
             action_repeat: self.action_repeat,
             noise: Noise { sensor: of(Slot::SensorNoise), reading: of(Slot::ReadingNoise), actuator: of(Slot::ActuatorNoise) },
+            ages: of(Slot::Ages),
         };
         let mut terms = 0;
         let after = tick(self.problem, decide, state, given, &mut |term| {
@@ -176,18 +189,28 @@ pub fn field_shape(problem: &Problem, size: usize) -> Shape {
     Shape::new(&field[..=nodes.len()])
 }
 
-/// Shape of what agents observe of the field.
-pub fn patch_shape(problem: &Problem, size: usize, agents: usize) -> Shape {
-    let features = problem.swarm.features();
-    match features.shared {
-        true => Shape::new(&[size, features.patch.count()]),
-        false => Shape::new(&[size, agents, features.patch.count()]),
+/// Shape of what agents read of the field.
+pub fn readings_shape(problem: &Problem, size: usize, agents: usize) -> Shape {
+    of_views(problem, size, agents, problem.swarm.readings_width())
+}
+
+/// Shape of the ages of samples.
+pub fn ages_shape(problem: &Problem, size: usize, agents: usize) -> Shape {
+    of_views(problem, size, agents, problem.swarm.points())
+}
+
+/// Shape of `width` numbers per view: one for each agent, or one for all.
+fn of_views(problem: &Problem, size: usize, agents: usize, width: usize) -> Shape {
+    match problem.swarm.features().shared {
+        true => Shape::new(&[size, width]),
+        false => Shape::new(&[size, agents, width]),
     }
 }
 
 /// Variables of the parts of a state.
 pub fn parts(state: &State) -> [Option<VarId>; PARTS] {
-    [Some(state.z), Some(state.xi), Some(state.previous), state.pending, state.memory].map(|var: Option<Var>| var.map(Var::id))
+    [Some(state.z), Some(state.xi), Some(state.previous), state.pending, state.memory, state.held]
+        .map(|var: Option<Var>| var.map(Var::id))
 }
 
 /// The next `count` of the gathered values, which are removed from `rest`.

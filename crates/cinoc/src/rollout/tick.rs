@@ -1,6 +1,7 @@
 //! One tick: observation, decision, limits, actuation, time step, motion and cost.
 
 use super::mask_failed::mask_failed;
+use crate::agents::Sensors;
 use crate::policy::{Context, Decision, Everything, Policy};
 use crate::sense::{Observation, Visible};
 use crate::task::Transition;
@@ -20,6 +21,8 @@ pub struct State<'t> {
     pub pending: Option<Var<'t>>,
     /// Memory of each agent, `[batch, agents, h]`, if its policy has one.
     pub memory: Option<Var<'t>>,
+    /// Readings of the previous tick, `[batch, agents, p]`, if some may be lost.
+    pub held: Option<Var<'t>>,
 }
 
 /// Inputs of a tick besides its state.
@@ -37,6 +40,8 @@ pub struct TickInputs<'t> {
     pub action_repeat: usize,
     /// Noise on sensors and actuators.
     pub noise: Noise<'t>,
+    /// Ages of samples, `[batch, agents, points]`, if some may be lost.
+    pub ages: Option<Var<'t>>,
 }
 
 /// Noise in a tick, if the problem has any.
@@ -85,20 +90,28 @@ pub fn tick<'t>(
     add_cost: &mut dyn FnMut(Var<'t>),
 ) -> State<'t> {
     let swarm = &problem.swarm;
+    let TickInputs { target, strength, now, .. } = given;
+    let look = || {
+        let z = given.noise.sensor.map_or(state.z, |noise| state.z + noise);
+        let sensors = Sensors { noise: given.noise.reading, held: state.held, ages: given.ages };
+        (z, swarm.observe_through(&Visible { z, target, xi: state.xi, strength, now }, sensors))
+    };
     // Limits and safety apply to every action, whatever its source.
-    let (within, memory) = match decide {
+    let (within, memory, held) = match decide {
         Decide::Policy { policy, theta, inputs: Inputs { noise, clock } } => {
-            let TickInputs { target, strength, now, .. } = given;
-            let z = given.noise.sensor.map_or(state.z, |noise| state.z + noise);
-            let seen = swarm.observe(&Visible { z, target, xi: state.xi, strength, now });
-            let seen = given.noise.reading.map_or(seen, |noise| seen.disturbed(noise));
+            let (z, (seen, held)) = look();
             let everything = Everything { z, target: given.target, xi: state.xi };
             let everything = policy.declared().everything.then_some(everything);
             let context = Context { memory: state.memory, noise, clock, everything, action_repeat: given.action_repeat };
             let limit = |raw| swarm.saturate(raw, swarm.strength(strength, state.xi));
-            decide_once(policy, &theta, &seen, &context, strength, limit)
+            let (action, memory) = decide_once(policy, &theta, &seen, &context, strength, limit);
+            (action, memory, held)
         }
-        Decide::Action(action) => (swarm.clamp(action, given.strength), state.memory),
+        Decide::Action(action) => {
+            // Whoever decides outside holds lost readings too.
+            let held = state.held.and_then(|_| look().1.1);
+            (swarm.clamp(action, given.strength), state.memory, held)
+        }
     };
     let (acting, pending) = delayed(problem, within, state.pending, given.action_repeat);
     let (mut z, mut xi, mut action, mut made) = (state.z, state.xi, state.previous, 0);
@@ -118,7 +131,7 @@ pub fn tick<'t>(
     let TickInputs { start, target, .. } = given;
     let now = given.now.map(|now| now + given.action_repeat as Real);
     problem.task.cost(&Transition { z, start, target, xi, action, previous: state.previous, now }, add_cost);
-    State { z, xi, previous: action, pending, memory }
+    State { z, xi, previous: action, pending, memory, held }
 }
 
 /// Records one decision: the actions that `limit` makes of the policy's raw outputs, and the new memory, zero for

@@ -26,6 +26,8 @@ pub enum Source {
     Error(Lens),
     /// Slopes of the error at the same points, `[points, axes]`.
     Slope,
+    /// Mask of lost samples: 0 for a sample that was read in this tick, 1 for one that was not.
+    Lost,
     /// Gaps to active neighbours, in sectors if there are two axes, from their positions.
     Gaps(Domain),
     /// Crowding, from the positions of neighbours within this distance.

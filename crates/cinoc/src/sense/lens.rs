@@ -32,6 +32,11 @@ impl Scaled {
         Self { lens, gain: window.gain as Real, slope: (window.gain * window.window) as Real }
     }
 
+    /// Number of samples.
+    pub fn points(&self) -> usize {
+        self.lens.offsets.len()
+    }
+
     fn axes(&self) -> usize {
         self.lens.steps.len()
     }

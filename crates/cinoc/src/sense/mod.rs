@@ -12,6 +12,8 @@ mod observe1d;
 mod observe2d;
 mod observe_field;
 mod position_features;
+mod readout;
+mod roughness;
 mod samples;
 mod sight;
 mod target_view;
@@ -26,6 +28,7 @@ pub use observe_field::ObserveField;
 pub use observe1d::Observe1d;
 pub use observe2d::Observe2d;
 pub use position_features::PositionFeatures;
+pub use readout::{Readout, SelfSensing};
 pub use sight::Sight;
 pub use target_view::{Holding, TargetView};
 
@@ -46,6 +49,16 @@ pub trait Sense: Send + Sync {
     #[doc(hidden)]
     fn sensor_scales(&self) -> Vec<[Real; 2]> {
         vec![[1.0, 1.0]; self.features().patch.count()]
+    }
+
+    /// Number of samples in a patch, of which each can be lost. By default every value is a sample of its own, and every
+    /// pixel of an image.
+    #[doc(hidden)]
+    fn points(&self) -> usize {
+        match self.features().patch {
+            Patch::Line(count) => count,
+            Patch::Image { height, width, .. } => height * width,
+        }
     }
 
     /// Measurements that a single agent needs for its observation. By default: the values of the observation.
@@ -112,6 +125,12 @@ pub struct Features {
     /// Index of the first signal value among the position features, which contain the signal contiguously.
     #[doc(hidden)]
     pub signal_from: usize,
+    /// Number of values in a patch that are ages of readings.
+    #[doc(hidden)]
+    pub ages: usize,
+    /// True if the last position feature is the roughness of the samples.
+    #[doc(hidden)]
+    pub roughness: bool,
 }
 
 /// Layout of a patch.
@@ -165,6 +184,12 @@ settings! {
         /// Growth rate that agents assume for the feedforward force; 0: the true one.
         #[absent = 0.0]
         believed_rho: f64 = 0.0..=1e6,
+        /// Sense the age of each sample: lost ones are held and fade, and one more number per sample tells how far.
+        #[absent = false]
+        ages: bool = (),
+        /// Sense the roughness of the samples, from which an agent can tell its sensor noise.
+        #[absent = false]
+        roughness: bool = (),
     }
 }
 
@@ -189,7 +214,14 @@ impl Window {
             gaps: 0.0,
             believed_nu: 0.0,
             believed_rho: 0.0,
+            ages: false,
+            roughness: false,
         }
+    }
+
+    /// Returns what agents sense of their own readings.
+    pub(crate) fn self_sensing(&self) -> SelfSensing {
+        SelfSensing { ages: self.ages, roughness: self.roughness }
     }
 
     /// Returns the physics that agents assume for the feedforward force.

@@ -10,6 +10,7 @@ pub struct Observation<'t> {
     view: View<'t>,
     position: Var<'t>,
     signal: Option<Var<'t>>,
+    roughness: Option<Var<'t>>,
 }
 
 /// View of the field.
@@ -26,29 +27,30 @@ enum View<'t> {
 impl<'t> Observation<'t> {
     /// Creates an observation with one patch per agent; patch and position features are `[batch, agents, features]`.
     pub fn new(patch: Var<'t>, position: Var<'t>) -> Self {
-        Self { view: View::Each(patch), position, signal: None }
+        Self { view: View::Each(patch), position, signal: None, roughness: None }
     }
 
     /// Creates an observation with one patch shared by all agents of an instance, `[batch, features]`.
     #[doc(hidden)]
     pub fn shared(seen: Var<'t>, position: Var<'t>) -> Self {
-        Self { view: View::Shared(seen), position, signal: None }
+        Self { view: View::Shared(seen), position, signal: None, roughness: None }
     }
 
     /// Creates an observation with one patch per agent, which is not computed if only a layer on it is needed.
     #[doc(hidden)]
     pub fn linear(view: LinearView<'t>, position: Var<'t>) -> Self {
-        Self { view: View::Linear(view), position, signal: None }
+        Self { view: View::Linear(view), position, signal: None, roughness: None }
     }
 
     /// Creates an observation from its values: the patch, per agent or shared as `features` tell, and the position
     /// features.
     #[doc(hidden)]
     pub fn from_parts(features: &Features, seen: Var<'t>, position: Var<'t>) -> Self {
-        let &Features { signal, signal_from, .. } = features;
+        let &Features { signal, signal_from, position: count, roughness, .. } = features;
         let signal = (signal > 0).then(|| position.columns(signal_from, signal_from + signal));
         let shown = if features.shared { Self::shared(seen, position) } else { Self::new(seen, position) };
-        shown.with_signal(signal)
+        let roughness = roughness.then(|| position.columns(count - 1, count));
+        Self { roughness, ..shown.with_signal(signal) }
     }
 
     /// Creates the observation of agents from readings of bare instruments
@@ -63,12 +65,27 @@ impl<'t> Observation<'t> {
     /// Adds noise to the patch, in its layout.
     #[doc(hidden)]
     pub fn disturbed(self, noise: Var<'t>) -> Self {
-        let view = match self.view {
-            View::Each(patch) => View::Each(patch + noise),
-            View::Shared(patch) => View::Shared(patch + noise),
-            View::Linear(view) => View::Each(view.patch() + noise),
-        };
+        self.with_patch(self.patch() + noise)
+    }
+
+    /// Replaces the patch.
+    #[doc(hidden)]
+    pub fn with_patch(self, patch: Var<'t>) -> Self {
+        let view = if let View::Shared(_) = self.view { View::Shared(patch) } else { View::Each(patch) };
         Self { view, ..self }
+    }
+
+    /// Adds the roughness of the samples, `[batch, agents, 1]`, also as the last position feature.
+    #[doc(hidden)]
+    pub fn with_roughness(self, roughness: Var<'t>) -> Self {
+        let roughness = self.each_agent(roughness);
+        Self { roughness: Some(roughness), position: self.position.join(roughness), ..self }
+    }
+
+    /// Roughness of the samples, if sensed.
+    #[doc(hidden)]
+    pub fn roughness(&self) -> Option<Var<'t>> {
+        self.roughness
     }
 
     /// The patch, per agent or shared by all agents of an instance.

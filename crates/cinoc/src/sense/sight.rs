@@ -118,7 +118,15 @@ impl Sense for Sight {
         let centroids = self.centroids.as_ref().map_or(0, |_| Directions::COUNT);
         let gaps = self.gaps.as_ref().map_or(0, |gaps| gaps.count());
         let position = self.position.count() + disc + centroids + target + gaps;
-        Features { patch, shared, position, signal: centroids + target, signal_from: self.position.count() + disc }
+        Features {
+            patch,
+            shared,
+            position,
+            signal: centroids + target,
+            signal_from: self.position.count() + disc,
+            ages: 0,
+            roughness: false,
+        }
     }
 
     fn observe<'t>(&self, visible: &Visible<'t>) -> Observation<'t> {
@@ -164,6 +172,14 @@ impl Sense for Sight {
                 let seen = tape.record(field, [z, target]);
                 more(&|position| Observation::shared(seen, position))
             }
+        }
+    }
+
+    fn points(&self) -> usize {
+        match (&self.lens, self.features().patch) {
+            (Some(lens), _) => lens.points(),
+            (None, Patch::Line(count)) => count,
+            (None, Patch::Image { height, width, .. }) => height * width,
         }
     }
 

@@ -1,6 +1,6 @@
 //! The C file: compiled without a warning, and compared.
 
-use super::{CLOSE, DECISIONS, names, shipped};
+use super::{CLOSE, DECISIONS, cases, names, shipped};
 use cinoc::env::Env;
 use cinoc::export::c;
 use cinoc::internal::random::Stream;
@@ -56,8 +56,8 @@ pub fn answer(program: &Path, given: &[f64]) -> Vec<f64> {
 
 #[test]
 fn the_c_file_of_every_model_agrees() {
-    for name in names() {
-        let (case, folder) = (shipped(name), Folder::new(name));
+    for (name, case) in cases() {
+        let (name, folder) = (&name[..], Folder::new(&name));
         let text = c::source(&Registry::builtin(), &case.model, name).expect("a file");
         let trial = case.trial(DECISIONS);
         let decisions = trial.first.len();

@@ -12,6 +12,7 @@ use cinoc::internal::threads::Threads;
 use cinoc::policy::Policy;
 use cinoc::rollout::InitialCondition;
 use cinoc::run::Model;
+use cinoc::settings::Overlay;
 use cinoc::{Problem, Real, Registry};
 use std::sync::Arc;
 
@@ -26,6 +27,23 @@ struct Case {
     model: Model,
     problem: Arc<Problem>,
     policy: Box<dyn Policy>,
+}
+
+/// Returns an untrained policy that senses the ages of its readings and their roughness.
+fn sensing(name: &str) -> Case {
+    let registry = Registry::builtin();
+    let mut model = library::find(&registry, name).expect("a model");
+    let changes = Overlay::from_pairs(["observe.ages=true", "observe.roughness=true"]).expect("settings");
+    model.config = registry.shrink(&registry.change(&model.config, &changes).expect("settings")).expect("settings");
+    let (problem, policy) = registry.parts(&model.config).map(|parts| (parts.problem, parts.policy)).expect("a problem");
+    model.params = policy.init(&mut Rng::new(3, Stream::Init, 0));
+    Case { model, problem, policy }
+}
+
+/// Returns all shipped policies, and one on a line and one in the plane that sense their own readings.
+fn cases() -> Vec<(String, Case)> {
+    let shipped = names().into_iter().map(|name| (name.to_owned(), shipped(name)));
+    shipped.chain(["heat1d", "heat2d"].map(|name| (format!("{name}-sensing"), sensing(name)))).collect()
 }
 
 /// Loads a shipped model. Uncontrolled runs of chaotic problems are short: the initial state does not matter here.
@@ -66,8 +84,7 @@ fn state_with(program: &Program, memory: &[Real]) -> Vec<Real> {
 
 #[test]
 fn plain_operations_decide_the_same() {
-    for name in names() {
-        let case = shipped(name);
+    for (name, case) in cases() {
         let (trial, mut program) = (case.trial(2000), case.program(true));
         assert!(trial.first.len() == 2000 && trial.actions.iter().all(|x| x.is_finite()));
         let (width, mut state, mut all) = (program.readings(), Vec::new(), Vec::new());
@@ -84,8 +101,7 @@ fn plain_operations_decide_the_same() {
 
 #[test]
 fn an_agent_alone_does_what_it_does_in_a_swarm() {
-    for name in names() {
-        let case = shipped(name);
+    for (name, case) in cases() {
         let (problem, mut program, limits) = (&case.problem, case.program(false), case.problem.swarm.limits());
         let (agents, k, h) = (problem.agents, program.width(), program.memory());
         let mut env = Env::new(problem.clone(), 1, agents, Threads::single()).expect("an environment");

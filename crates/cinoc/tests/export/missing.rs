@@ -1,7 +1,7 @@
 //! Missing and absurd readings: held, never an action or a memory that is not finite.
 
 use super::c::{Folder, answer, compile};
-use super::{CLOSE, Case, DECISIONS, names, shipped, state_with};
+use super::{CLOSE, Case, DECISIONS, cases, names, shipped, state_with};
 use cinoc::Real;
 use cinoc::Registry;
 use cinoc::export::guard::READING_BOUND;
@@ -76,8 +76,8 @@ fn check(name: &str, case: &Case, program: &Program, readings: &[Real], found: &
 
 #[test]
 fn absurd_readings_never_give_an_action_or_memory_that_is_not_finite() {
-    for name in names() {
-        let (case, folder) = (shipped(name), Folder::new(&format!("{name}-absurd")));
+    for (name, case) in cases() {
+        let (name, folder) = (&name[..], Folder::new(&format!("{name}-absurd")));
         let trial = case.trial(DECISIONS);
         for plainly in [false, true] {
             let mut program = case.program(plainly);
@@ -107,13 +107,29 @@ fn absurd_readings_never_give_an_action_or_memory_that_is_not_finite() {
     }
 }
 
+/// Returns the readings of each sample that has a mask: that of the mask, the error and the slopes.
+fn samples(program: &Program) -> Vec<Vec<usize>> {
+    let mut from = 0;
+    let ranges = program.inputs().iter().map(|input| {
+        from += input.instrument.count;
+        (input.instrument.name, from - input.instrument.count, input.instrument.count)
+    });
+    let ranges: Vec<_> = ranges.collect();
+    let of = |name: &str| ranges.iter().find(|range| range.0 == name);
+    let (Some(lost), Some(error), Some(slope)) = (of("lost"), of("error"), of("slope")) else { return Vec::new() };
+    let axes = slope.2 / error.2;
+    let point = |k: usize| [vec![lost.1 + k, error.1 + k], (0..axes).map(|c| slope.1 + k * axes + c).collect()].concat();
+    (0..lost.2).map(point).collect()
+}
+
 /// A sensor that drops out is read as if it still gave its last value.
 #[test]
 fn missing_readings_are_held() {
-    for name in names() {
-        let (case, folder) = (shipped(name), Folder::new(&format!("{name}-missing")));
+    for (name, case) in cases() {
+        let (name, folder) = (&name[..], Folder::new(&format!("{name}-missing")));
         let (mut trial, mut program) = (case.trial(2000), case.program(false));
         let (width, memory) = (program.readings(), program.memory());
+        let samples = samples(&program);
         // The strength, the last reading, is not held.
         let (mut sent, mut held) = (trial.readings.clone(), vec![0.0; width]);
         trial.actions.clear();
@@ -124,14 +140,20 @@ fn missing_readings_are_held() {
                 held.fill(0.0);
             }
             let (row, mut rng) = (&mut sent[i * width..(i + 1) * width], Rng::new(4, Stream::Noise, i as u64));
-            for (reading, held) in row[..width - 1].iter_mut().zip(&mut held) {
-                if rng.uniform(0.0, 1.0) < 0.1 {
+            let mut missing = vec![false; width];
+            for (reading, missing) in row[..width - 1].iter_mut().zip(&mut missing) {
+                *missing = rng.uniform(0.0, 1.0) < 0.03;
+                if *missing {
                     *reading = ABSURD[rng.uniform(0.0, 9.0) as usize % 9];
-                } else {
-                    *held = *reading;
                 }
             }
-            held[width - 1] = row[width - 1];
+            // A sample is lost as a whole, which the explicit readings tell by the mask.
+            for point in &samples {
+                let lost = point.iter().any(|&i| missing[i]);
+                point.iter().for_each(|&i| missing[i] = lost);
+            }
+            (0..width).filter(|&i| !missing[i]).for_each(|i| held[i] = row[i]);
+            samples.iter().for_each(|point| held[point[0]] = Real::from(u8::from(missing[point[0]])));
             let [dropped, explicit] = &mut states;
             let actions = program.run(row, dropped);
             assert_eq!(actions, program.run(&held, explicit), "{name}: decision {i}");

@@ -1,6 +1,6 @@
 //! The beginning of a C file: its comment and its declarations.
 
-use super::super::guard::READING_BOUND;
+use super::super::guard::{READING_BOUND, REST};
 use super::super::program::Program;
 use super::super::text;
 use super::helpers;
@@ -72,6 +72,12 @@ pub fn header(program: &Program, problem: &Problem, name: &str, acts: &str, work
          strength is 0. An agent of strength 0 is inactive: its action is 0 and its memory is reset. A memory that holds a number which is \
          not finite or beyond CINOC_BOUND is reset to 0. Actions are always finite and within their limits."
     ));
+    if program.samples().is_some() {
+        text += &line(&format!(
+            "Lost samples: set lost[i] to 1 where sample i was not read in this tick, else to 0; missing ones count as lost without it. \
+             Held samples fade with their age, and an agent that has read none for more than {REST} ticks rests: its action is 0."
+        ));
+    }
     text += " *\n * An observation, in this order:\n";
     for input in program.inputs() {
         let one = &input.instrument;

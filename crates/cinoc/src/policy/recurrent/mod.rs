@@ -70,7 +70,7 @@ impl PolicyDefinition for Recurrent {
 /// and `x` = [observation, signals, `s`]:
 ///
 /// raw action = `W_o·tanh(W_h·[b⊙t, t, s]) + W_m·[(W_l·x) ⊙ (W_g·t + 1)]`, times a factor,
-/// then `s += (1 − e^(−ticks/τ))·(W_s·[x, push] − s)`, with a time constant `τ` for each number.
+/// then `s += (1 − e^(−ticks/τ))·(W_s·[x, push, roughness] − s)`, with a time constant `τ` for each number.
 ///
 /// The network is the nonlinear part of the response, the linear path answers small errors proportionally, and the
 /// memory integrates the remaining error: without it a policy is a proportional controller, which has a steady-state
@@ -121,7 +121,7 @@ impl Network {
             matrix("mix", linear, action_width, false);
         }
         if remembered > 0 {
-            matrix("memory", signal + 1, remembered, false);
+            matrix("memory", signal + 1 + usize::from(features.roughness), remembered, false);
         }
         let weights: f64 = pieces.iter().map(|(_, shape)| shape.sizes().iter().map(|&size| size as f64).product::<f64>()).sum();
         // Parameters and their transposes, the gradient of each shard, two moments of the optimiser, the average, the
@@ -240,7 +240,8 @@ impl Policy for Network {
         }
         let memory = remembered.zip(known).map(|(s, known)| {
             let push = raw.columns(0, 1).tanh() * PUSH;
-            let now = tape.dense([patch, known, push], next.matrix(), Activation::Linear);
+            let own = seen.roughness().map_or(push, |roughness| push.join(roughness));
+            let now = tape.dense([patch, known, own], next.matrix(), Activation::Linear);
             relax(s, now, tape.constant([self.config.memory], &self.rates(context.action_repeat)[..self.config.memory]))
         });
         Decision { raw, memory }

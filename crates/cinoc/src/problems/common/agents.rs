@@ -1,7 +1,7 @@
 //! Settings of agents.
 
 use crate::actuate::{Kernel, Push};
-use crate::agents::{Advance, Disturbance, Swarm};
+use crate::agents::{Advance, Disturbance, Losses, Swarm};
 use crate::limit::{Crowd, CrowdSettings, EachLimit};
 use crate::place::{BetweenMargins, CellCentres, EvenLattice, Margins, Place};
 use crate::sense::{Sense, Sight, Window};
@@ -41,6 +41,9 @@ settings! {
         /// Standard deviation of the bias of each agent's sensors, constant over an episode.
         #[absent = 0.0]
         sensor_bias: f64 = 0.0..=1e6,
+        /// Samples of the field that do not reach an agent, which holds the last ones in their place.
+        #[absent = Losses::default()]
+        lost: Losses = (),
         /// Standard deviation of actuator noise on every push, in every tick, in the unit of u.
         #[absent = 0.0]
         actuator_noise: f64 = 0.0..=1e6,
@@ -77,6 +80,9 @@ settings! {
         /// Standard deviation of the bias of each agent's sensors, constant over an episode.
         #[absent = 0.0]
         sensor_bias: f64 = 0.0..=1e6,
+        /// Samples of the field that do not reach an agent, which holds the last ones in their place.
+        #[absent = Losses::default()]
+        lost: Losses = (),
         /// Standard deviation of actuator noise on every push, in every tick, in the unit of u.
         #[absent = 0.0]
         actuator_noise: f64 = 0.0..=1e6,
@@ -105,6 +111,7 @@ impl Mobile {
                 sensor: self.sensor_noise,
                 each_sensor: self.sensor_noise_each,
                 bias: self.sensor_bias,
+                lost: self.lost,
                 actuator: self.actuator_noise,
                 delay: self.delay,
             })
@@ -116,7 +123,7 @@ impl Static {
     /// off.
     pub fn new(agents: usize, sigma: f64, u_limit: f64) -> Self {
         let (kernel, staggered, crowd, crowd_width) = (Kernel::Peak, false, 0.0, 1.0);
-        let (sensor_noise, sensor_noise_each, sensor_bias, actuator_noise, delay) = Default::default();
+        let (sensor_noise, sensor_noise_each, sensor_bias, lost, actuator_noise, delay) = Default::default();
         Self {
             agents,
             sigma,
@@ -128,6 +135,7 @@ impl Static {
             sensor_noise,
             sensor_noise_each,
             sensor_bias,
+            lost,
             actuator_noise,
             delay,
         }
@@ -142,10 +150,12 @@ impl Static {
         let (limit, push) = (EachLimit::new(&[self.u_limit as Real]), Push { sigma: self.sigma, kernel: self.kernel });
         Swarm::new(grid.dimensions(), place, Box::new(Sight::around(grid, window)), Box::new(limit), push.on(grid, false))
             .with_crowding(crowd(grid, self.sigma, self.crowd, self.crowd_width))
+            .with_self_sensing(window.self_sensing())
             .with_disturbance(Disturbance {
                 sensor: self.sensor_noise,
                 each_sensor: self.sensor_noise_each,
                 bias: self.sensor_bias,
+                lost: self.lost,
                 actuator: self.actuator_noise,
                 delay: self.delay,
             })

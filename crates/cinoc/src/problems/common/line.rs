@@ -2,6 +2,7 @@
 
 use super::Mobile;
 use crate::actuate::Kernel;
+use crate::agents::Losses;
 use crate::problem::Problem;
 use crate::recipe::{Schedule, Train};
 use crate::sense::{Holding, Sight, Window};
@@ -25,7 +26,7 @@ impl LineDomain<'_> {
     pub fn problem(&self, name: &str, stepper: impl Stepper + 'static) -> Problem {
         let grid = stepper.grid().clone();
         let sight = Sight::around(&grid, self.observe).with_target(&grid, self.observe, self.holding);
-        let swarm = self.swarm.swarm(&grid, sight, self.tick_time);
+        let swarm = self.swarm.swarm(&grid, sight, self.tick_time).with_self_sensing(self.observe.self_sensing());
         let task = Tracking::new(&grid, self.data, self.cost, self.profile);
         Problem {
             name: name.into(),
@@ -53,6 +54,7 @@ impl LineDomain<'_> {
             sensor_noise: 0.0,
             sensor_noise_each: false,
             sensor_bias: 0.0,
+            lost: Losses::default(),
             actuator_noise: 0.0,
             delay: 0,
         }

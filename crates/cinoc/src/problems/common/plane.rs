@@ -2,7 +2,7 @@
 
 use super::{DIFFUSIVITIES, Mobile, tune_tracking, window_fits};
 use crate::actuate::Kernel;
-use crate::agents::Swarm;
+use crate::agents::{Losses, Swarm};
 use crate::limit::Safety;
 use crate::policy::{DeepONet, Recurrent};
 use crate::problem::{Preset, Problem, Sweeps};
@@ -70,6 +70,7 @@ impl HeatPlane {
                 sensor_noise: 0.0,
                 sensor_noise_each: false,
                 sensor_bias: 0.0,
+                lost: Losses::default(),
                 actuator_noise: 0.0,
                 delay: 0,
             },
@@ -124,7 +125,7 @@ impl HeatPlane {
         let task = Tracking::new(&grid, &self.data, &self.cost, Profile::Bridge).scored_early();
         let sight = Sight::around(&grid, &self.observe).with_target(&grid, &self.observe, Holding { nu, rho: 0.0 });
         let (sight, safety, task) = around(&grid, sight, task);
-        let swarm = self.swarm.swarm(&grid, sight, dt);
+        let swarm = self.swarm.swarm(&grid, sight, dt).with_self_sensing(self.observe.self_sensing());
         let swarm = safety.into_iter().fold(swarm, Swarm::with_safety);
         Problem { name: name.into(), stepper: Box::new(stepper), swarm, task: Box::new(task), agents: self.swarm.agents, ticks }
     }
