@@ -197,7 +197,7 @@ def make(
     """A problem by its name, or from a TOML file.
 
     `agents`: their number. `set`: other settings, like {"physics.ticks": 50}; `cinoc.make("heat1d").config` has all of them.
-    `preset`: "tuned" or "paper". `dtype`: "float32", or "float64" to check derivatives.
+    `preset`: "tuned", "robust" or "paper". `dtype`: "float32", or "float64" to check derivatives.
     """
     chosen = {**(set or {}), **({} if agents is None else {"swarm.agents": agents})}
     return Problem(engine(dtype).Problem(problem, preset, overlay(chosen)))

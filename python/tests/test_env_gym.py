@@ -113,6 +113,31 @@ def test_the_instance_can_be_looked_at() -> None:
     assert np.flatnonzero(instance.strength == 0).tolist() == [2]
 
 
+def test_sensors_can_be_switched_off() -> None:
+    env = gymnasium.make("cinoc/heat1d-v0", **cheap("heat1d", 30))
+    env.reset(seed=0)
+    instance, action = env.unwrapped.instance, np.zeros(env.action_space.shape, np.float32)
+    points = instance.ages.shape[1]
+    assert instance.ages.shape == (8, points) and not instance.ages.any()
+    instance.blind(2)
+    instance.blind(5, 1)
+    for _ in range(12):
+        seen, *_ = env.step(action)
+    expected = np.zeros((8, points))
+    expected[2], expected[5, 1] = 12, 12
+    np.testing.assert_array_equal(instance.ages, expected)
+    assert seen[2, -1] == 0 and seen[5, -1] > 0, "an agent without readings rests, one that lacks a single reading does not"
+    assert instance.strength[2] == 1, "it has not failed"
+    instance.blind(2, works=True)
+    seen, *_ = env.step(action)
+    assert not instance.ages[2].any() and seen[2, -1] > 0
+    env.reset(seed=0)
+    assert not instance.ages.any(), "all sensors work in a new episode"
+    for wrong in ((8,), (-1,), (0, points), (0, -1)):
+        with pytest.raises(ValueError, match="there is no"):
+            instance.blind(*wrong)
+
+
 @pytest.mark.parametrize("context", ["fork", "spawn"])
 def test_in_processes_of_their_own(context: str) -> None:
     arguments = cheap("heat1d", 3)

@@ -160,7 +160,7 @@ def test_errors_name_arguments_not_flags(tmp_path):
         (lambda: cinoc.train("heat1d", out=run, resume=True, seed=7), "another out"),
         (lambda: cinoc.train("heat1d", threads=9999), "threads cannot be 9999"),
         (lambda: cinoc.make("heat1d", set={"updates": 5}), "did you mean train.updates"),
-        (lambda: cinoc.make("heat1d", preset="best"), '"tuned" or "paper"'),
+        (lambda: cinoc.make("heat1d", preset="best"), '"robust" or "paper"'),
         (lambda: cinoc.make("heat1"), "did you mean heat1d"),
     ):
         with pytest.raises(cinoc.CinocError, match=words) as raised:

@@ -40,5 +40,13 @@ for (const name of names) {
   for (const lane of [LEARNED, UNCONTROLLED, PLANNED]) assert(Number.isFinite(engine.call("error", lane)), `${name}, lane ${lane}`);
   assert.equal(engine.numbers("action", LEARNED).length, facts.agents * facts.width, name);
   assert(engine.numbers("action", LEARNED).every(Number.isFinite), name);
+  // An agent without sensors rests after a while, and acts again with them.
+  const acts = () => engine.numbers("action", LEARNED).subarray(facts.width, 2 * facts.width).some((value) => value !== 0);
+  engine.call("set_sensors", 1, 0);
+  for (let k = 0; k < 12; k++) engine.call("step", LEARNED);
+  assert.deepEqual([engine.numbers("blind")[1], engine.numbers("ages", LEARNED)[1], acts()], [1, 12, false], `${name}: agent 2 rests`);
+  engine.call("set_sensors", 1, 1);
+  engine.call("step", LEARNED);
+  assert.deepEqual([engine.numbers("blind")[1], engine.numbers("ages", LEARNED)[1], acts()], [0, 0, true], `${name}: agent 2 acts again`);
 }
 console.log(`engine: ${called.size} functions, ${names.length} models`);

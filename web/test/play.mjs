@@ -200,6 +200,43 @@ const tests = {
     await close();
   },
 
+  async "sensors are switched off and on"() {
+    const { page, complaints, close } = await visit("heat2d");
+    const blind = (number) => page.evaluate((k) => cinoc.play.scene(0).blind[k], number);
+    const acts = (number) => page.evaluate((k) => cinoc.play.scene(0).action.subarray(3 * k, 3 * k + 3).some((value) => value !== 0), number);
+    const says = (words) => page.waitForFunction((text) => document.getElementById("hint").textContent.includes(text), words);
+    await page.keyboard.press("b");
+    await says("switch the sensors of an agent off or on");
+    const at = await agent(page, 5);
+    await drag(page, at, await place(page, [0.9, 0.1]));
+    const still = await agent(page, 5);
+    assert(Math.hypot(still.x - at.x, still.y - at.y) < 1 && (await blind(5)) === 0, "a drag does nothing");
+    await page.mouse.click(at.x, at.y);
+    assert.equal(await blind(5), 1);
+    await says("Agent 6 takes its last readings");
+    await page.waitForFunction(() => /, 1 blind$/.test(document.querySelector('.lane[data-lane="0"] b').textContent));
+    await ticks(page, 7);
+    assert(await acts(5));
+    await says("Agent 6 has been blind for 7 ticks: it holds its last readings · click: switch its sensors on");
+    await ticks(page, 5);
+    assert(!(await acts(5)) && (await acts(4)), "a blind agent rests");
+    await says("Agent 6 has been blind for 12 ticks: it rests");
+    const now = await agent(page, 5);
+    await page.mouse.click(now.x, now.y);
+    await ticks(page, 1);
+    assert((await blind(5)) === 0 && (await acts(5)));
+    await page.locator('.lane[data-lane="0"] canvas').focus();
+    for (let k = 0; k < 40 && !(await page.evaluate(() => cinoc.play.scene(0).blind.includes(1))); k++) {
+      await page.keyboard.press(k % 8 < 4 ? "ArrowLeft" : "ArrowDown");
+      await page.keyboard.press("Enter");
+    }
+    assert(await page.evaluate(() => cinoc.play.scene(0).blind.includes(1)), "Enter switches the sensors of the agent near the pointer");
+    await page.keyboard.press("r");
+    assert(await page.evaluate(() => !cinoc.play.scene(0).blind.includes(1)), "sensors work when lanes begin");
+    assert.deepEqual(complaints, []);
+    await close();
+  },
+
   async "a painted disturbance is answered"() {
     const { page, complaints, close } = await visit("heat2d");
     await ticks(page, 150);

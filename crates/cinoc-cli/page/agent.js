@@ -2,6 +2,8 @@ import { ink, pushColour } from "./colour.js";
 
 /** Velocities below this share of the largest one get no arrow. */
 const SLOW = 0.06;
+/** Age in ticks of its youngest reading beyond which an agent rests. */
+export const REST = 10;
 /** Above this number of agents, arrows and trails would hide the field. */
 export const CROWD = 130;
 
@@ -37,8 +39,13 @@ export function pushShare(push, reach) {
   return reach.push > 0 ? Math.sign(push) * Math.min(1, Math.abs(push) / reach.push) ** 0.5 : 0;
 }
 
-/** Draws an agent: a dot in the colour of its push, larger where it pushes hard; a failed one as a grey ring with a cross. */
-export function drawAgent(context, palette, [x, y], radius, { active, share, velocity, reach, marked }) {
+/** True if an agent has no new readings: its sensors are switched off, or what they read is lost. */
+export function isBlind({ blind, ages }, agent) {
+  return blind[agent] > 0 || ages[agent] > 0;
+}
+
+/** Draws an agent: a dot in the colour of its push, larger where it pushes hard; a failed one as a grey ring with a cross, a blind one with a bar. */
+export function drawAgent(context, palette, [x, y], radius, { active, blind, share, velocity, reach, marked }) {
   const disc = (r, colour) => {
     context.fillStyle = colour;
     context.beginPath();
@@ -66,6 +73,21 @@ export function drawAgent(context, palette, [x, y], radius, { active, share, vel
   disc(size + 0.8 * rim, ink(palette.paper, 0.9));
   disc(size, marked ? ink(palette.window) : ink(palette.black));
   disc(size - rim, share === undefined ? ink(palette.black) : pushColour(palette, share));
+  if (blind) drawBar(context, palette, [x, y], radius);
+}
+
+/** A bar across the dot of a blind agent. */
+function drawBar(context, palette, [x, y], radius) {
+  const [arm, thick] = [radius + 1, Math.max(1.4, 0.26 * radius)];
+  context.lineCap = "butt";
+  for (const [colour, width] of [[ink(palette.paper), thick + 1.2], [ink(palette.dead), thick]]) {
+    context.strokeStyle = colour;
+    context.lineWidth = width;
+    context.beginPath();
+    context.moveTo(x - arm, y - arm);
+    context.lineTo(x + arm, y + arm);
+    context.stroke();
+  }
 }
 
 /** An arrow along the velocity, longer where it is faster. */

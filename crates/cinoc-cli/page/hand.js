@@ -21,6 +21,11 @@ export class Hand {
     this.hover = null;
   }
 
+  /** True if the tool is a brush; the others act on agents. */
+  get paints() {
+    return this.tool === "disturb" || this.tool === "target";
+  }
+
   /** Listens on the picture of a lane. */
   watch(view, lane) {
     const { canvas } = view;
@@ -51,8 +56,8 @@ export class Hand {
 
   /** Notices the agent under the pointer. */
   over(view, lane, place) {
-    const found = this.tool === "agents" ? this.find(view, lane, place) : null;
-    view.canvas.style.cursor = this.tool !== "agents" ? "crosshair" : found ? "grab" : "default";
+    const found = this.paints ? null : this.find(view, lane, place);
+    view.canvas.style.cursor = this.paints ? "crosshair" : !found ? "default" : this.tool === "agents" ? "grab" : "pointer";
     this.point(found?.agent === undefined ? null : { lane, agent: found.agent });
   }
 
@@ -63,7 +68,7 @@ export class Hand {
   }
 
   press(view, lane, place) {
-    if (this.tool === "agents") {
+    if (!this.paints) {
       const found = this.find(view, lane, place);
       this.held = found && { ...found, view, from: place, moved: false };
       if (found?.agent !== undefined) this.point({ lane, agent: found.agent });
@@ -84,13 +89,18 @@ export class Hand {
       return;
     }
     held.moved ||= Math.hypot(place[0] - held.from[0], place[1] - held.from[1]) > CLICK;
-    if (held.moved) this.move(held, held.view.toField(place));
+    if (held.moved && this.tool === "agents") this.move(held, held.view.toField(place));
   }
 
   release() {
     const { held } = this;
     this.held = null;
-    if (held?.agent !== undefined && !held.moved) this.play.toggle(held.agent);
+    if (held?.agent !== undefined && !held.moved) this.click(held.agent);
+  }
+
+  click(agent) {
+    if (this.tool === "sensors") this.play.toggleSensors(agent);
+    else this.play.toggle(agent);
   }
 
   move({ agent, disc }, at) {
@@ -111,7 +121,7 @@ export class Hand {
     }
     if (found) return found;
     const at = view.toField([x, y]);
-    const disc = this.play.facts.discs ? (discs ?? []).findIndex(([cx, cy, r]) => Math.hypot(cx - at[0], cy - at[1]) < r) : -1;
+    const disc = this.play.facts.discs && this.tool === "agents" ? (discs ?? []).findIndex(([cx, cy, r]) => Math.hypot(cx - at[0], cy - at[1]) < r) : -1;
     return disc >= 0 ? { disc } : null;
   }
 
@@ -158,11 +168,11 @@ export class Hand {
       at[0] = Math.max(0, Math.min(play.facts.lengths[0], at[0] + arrows[event.key][0] * step[0]));
       at[1] = Math.max(low, Math.min(high, at[1] + arrows[event.key][1] * step[1]));
       if (found) this.move(found, at);
-      const near = this.tool === "agents" ? this.find(view, lane, view.toScreen(at)) : null;
+      const near = this.paints ? null : this.find(view, lane, view.toScreen(at));
       this.point(near?.agent === undefined ? null : { lane, agent: near.agent });
-    } else if (this.tool === "agents") {
+    } else if (!this.paints) {
       const found = this.find(view, lane, view.toScreen(at));
-      if (found?.agent !== undefined) play.toggle(found.agent);
+      if (found?.agent !== undefined) this.click(found.agent);
     } else {
       play.lift();
       if (play.dimensions === 2) this.stroke([at]);

@@ -1,5 +1,5 @@
 import { sharpen, sizeOf, font, drawCursor } from "./canvas.js";
-import { dotRadius, drawAgent, pushOf, pushShare, velocityOf } from "./agent.js";
+import { dotRadius, drawAgent, isBlind, pushOf, pushShare, velocityOf } from "./agent.js";
 import { evenTicks } from "./number.js";
 import { ink, pushColour } from "./colour.js";
 
@@ -104,7 +104,8 @@ export class LineView {
   }
 
   /** Agents on the axis, each with a bar for its push and an arrow for its velocity. */
-  drawAgents(context, { positions, strength, action, reach, marked }) {
+  drawAgents(context, scene) {
+    const { positions, strength, action, reach, marked } = scene;
     const radius = 0.66 * dotRadius(sizeOf(this.canvas)[0], positions.length);
     const { top, middle } = this.frame();
     positions.forEach((x, k) => {
@@ -121,7 +122,7 @@ export class LineView {
         context.stroke();
       }
       const velocity = positions.length <= 12 ? velocityOf(this.facts, action, k) : null;
-      drawAgent(context, this.palette, at, radius, { active, share, velocity, reach, marked: k === marked });
+      drawAgent(context, this.palette, at, radius, { active, blind: isBlind(scene, k), share, velocity, reach, marked: k === marked });
     });
   }
 

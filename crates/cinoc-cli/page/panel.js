@@ -1,4 +1,5 @@
 import { PLANNED } from "./engine.js";
+import { REST } from "./agent.js";
 import { scheme } from "./colour.js";
 
 /** Ticks per second that can be chosen. */
@@ -45,6 +46,7 @@ export class Panel {
       [!pushes, "dots: agents"],
       [facts.moves, pushes ? "arrows: their velocity" : "arrows: where they move and blow"],
       [true, "crossed rings: failed agents"],
+      [true, "barred dots: blind agents"],
       [facts.target, plane ? "lines: contours of the target" : "dashed: target"],
       [!plane, "below: the past, with the tracks of the agents"],
       [facts.discs, "hatched: obstacles, can be dragged"],
@@ -70,6 +72,7 @@ export class Panel {
       const discs = play.facts.discs ? " or an obstacle" : "";
       return `${click}: fail an agent · drag: move it${discs}${hover} · Disturb${target ? ", Target" : ""}: paint`;
     }
+    if (hand.tool === "sensors") return `${click}: switch the sensors of an agent off or on · a blind agent holds its last readings for ${REST} ticks, then it rests`;
     const what = hand.tool === "target" ? "the target" : "a disturbance";
     const fine = hand.tool === "target" && hand.brush() < 0.8 * play.facts.sigma ? ` · agents cannot hold what is finer than their push (σ = ${play.facts.sigma})` : "";
     return plane ? `drag: paint ${what}${fine || " · X: raise or lower"}` : `drag: pull ${hand.tool === "target" ? "the target" : "the field"} to the pointer`;
@@ -91,8 +94,8 @@ export class Panel {
     for (const button of document.querySelectorAll("#signs button")) button.addEventListener("click", () => this.sign(Number(button.dataset.sign)));
     const tools = [...document.querySelectorAll("#tools button")];
     for (const button of tools) button.addEventListener("click", () => { screen.touched = true; this.tool(button.dataset.tool); });
-    tools[2].hidden = !play.facts.target;
-    tools[1].classList.toggle("last", !play.facts.target);
+    tools.at(-1).hidden = !play.facts.target;
+    tools.at(-2).classList.toggle("last", !play.facts.target);
     element("width").addEventListener("input", (event) => { hand.width = event.target.value / 100; play.stale = true; });
     for (const box of document.querySelectorAll("#show input")) {
       box.addEventListener("change", () => { screen.touched = true; this.show(Number(box.dataset.show), box.checked); });
@@ -156,7 +159,7 @@ export class Panel {
     this.hand.tool = name;
     this.hand.point(null);
     for (const button of document.querySelectorAll("#tools button")) button.setAttribute("aria-checked", button.dataset.tool === name);
-    element("brush").hidden = name === "agents";
+    element("brush").hidden = !this.hand.paints;
     element("wipe").hidden = name !== "target";
     // On a line the curve is pulled to the pointer, up or down.
     element("signs").hidden = this.play.dimensions === 1;
@@ -237,6 +240,7 @@ export class Panel {
       r: () => play.restart(),
       n: () => this.next(),
       a: () => this.tool("agents"),
+      b: () => this.tool("sensors"),
       d: () => this.tool("disturb"),
       t: () => this.tool("target"),
       x: () => this.sign(-this.hand.sign),

@@ -1,5 +1,5 @@
 import { sharpen, sizeOf, drawCursor } from "./canvas.js";
-import { CROWD, dotRadius, drawAgent, pushOf, pushShare, velocityOf } from "./agent.js";
+import { CROWD, dotRadius, drawAgent, isBlind, pushOf, pushShare, velocityOf } from "./agent.js";
 import { contours } from "./contour.js";
 import { ink } from "./colour.js";
 
@@ -95,7 +95,7 @@ export class PlaneView {
         const push = pushOf(this.facts, action, k);
         const share = push === undefined ? undefined : pushShare(push, reach);
         const velocity = count <= CROWD ? velocityOf(this.facts, action, k) : null;
-        drawAgent(context, this.palette, place(k), radius, { active, share, velocity, reach, marked: k === marked });
+        drawAgent(context, this.palette, place(k), radius, { active, blind: isBlind(scene, k), share, velocity, reach, marked: k === marked });
       }
     }
   }

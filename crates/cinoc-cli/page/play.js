@@ -86,11 +86,13 @@ export class Play {
   look() {
     const { engine } = this;
     this.target = engine.numbers("target");
-    const discs = triples(engine.numbers("discs"));
+    const [discs, blind] = [triples(engine.numbers("discs")), engine.numbers("blind")];
     this.scenes = [LEARNED, UNCONTROLLED, PLANNED].map((lane) => ({
       field: engine.numbers("field", lane),
       positions: lane === UNCONTROLLED ? null : engine.numbers("positions", lane),
       strength: engine.numbers("strength", lane),
+      ages: engine.numbers("ages", lane),
+      blind,
       action: lane === UNCONTROLLED ? null : engine.numbers("action", lane),
       trail: this.trails[lane],
       reach: this.reaches[lane],
@@ -147,6 +149,11 @@ export class Play {
   toggle(agent) {
     const active = this.scenes[LEARNED].strength[agent] > 0;
     this.engine.call("set_alive", agent, active ? 0 : 1);
+    this.changed();
+  }
+
+  toggleSensors(agent) {
+    this.engine.call("set_sensors", agent, this.scenes[LEARNED].blind[agent]);
     this.changed();
   }
 

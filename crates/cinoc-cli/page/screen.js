@@ -1,5 +1,5 @@
 import { LEARNED, UNCONTROLLED, PLANNED } from "./engine.js";
-import { pushOf, velocityOf } from "./agent.js";
+import { REST, isBlind, pushOf, velocityOf } from "./agent.js";
 import { Curves, colourBar } from "./curves.js";
 import { Film } from "./film.js";
 import { Hand } from "./hand.js";
@@ -146,11 +146,13 @@ export class Screen {
     put(element("pace"), `${Math.round(this.fps())} frames per second · ${this.spent.toFixed(1)} ms per tick of all lanes · engine: WebAssembly, one thread`);
   }
 
-  /** The number of agents, and of failed ones. */
+  /** The number of agents, of failed ones, and of active ones that are blind. */
   crew() {
-    const { strength } = this.play.scene(LEARNED);
+    const scene = this.play.scene(LEARNED);
+    const { strength } = scene;
     const failed = strength.filter((s) => s === 0).length;
-    return `, ${strength.length} agent${strength.length === 1 ? "" : "s"}${failed ? `, ${failed} failed` : ""}`;
+    const blind = strength.filter((s, k) => s > 0 && isBlind(scene, k)).length;
+    return `, ${strength.length} agent${strength.length === 1 ? "" : "s"}${failed ? `, ${failed} failed` : ""}${blind ? `, ${blind} blind` : ""}`;
   }
 
   /** What a visitor can do, or what the agent under the pointer does. */
@@ -158,15 +160,18 @@ export class Screen {
     const { hand, play, facts } = this;
     if (!hand.hover) return this.panel.hint();
     const { lane: number, agent } = hand.hover;
-    const { strength, action } = play.scene(number);
+    const scene = play.scene(number);
+    const { strength, action, blind } = scene;
     if (agent >= strength.length) return this.panel.hint();
-    if (strength[agent] === 0) return `Agent ${agent + 1} has failed: click to repair it.`;
+    const click = hand.tool === "agents" ? (strength[agent] === 0 ? "repair it" : "fail it") : `switch its sensors ${blind[agent] ? "on" : "off"}`;
+    if (strength[agent] === 0) return `Agent ${agent + 1} has failed · click: ${click}`;
+    if (isBlind(scene, agent)) return `Agent ${agent + 1} ${blindness(scene.ages[agent])} · click: ${click}`;
     const [push, velocity] = [pushOf(facts, action, agent), velocityOf(facts, action, agent)];
     const parts = [push === undefined ? "" : `push ${short(push)}`, velocity ? `speed ${short(Math.hypot(...velocity))}` : ""].filter(Boolean);
     const area = play.dimensions === 2 ? "square" : "band";
     const seen = facts.window ? `${area}: what it observes, ${facts.window.points}${play.dimensions === 2 ? ` × ${facts.window.points}` : ""} samples` : "it observes the whole field";
     const circle = play.dimensions === 2 && facts.sigma ? "; circle: width of its push" : "";
-    return `Agent ${agent + 1}: ${parts.join(", ")} · ${seen}${circle} · click: fail it`;
+    return `Agent ${agent + 1}: ${parts.join(", ")} · ${seen}${circle} · click: ${click}`;
   }
 
   /** The name of the mean square in a word. */
@@ -199,4 +204,10 @@ export class Screen {
   drawEfforts(curves) {
     curves.draw(...this.lines("effort", [LEARNED, PLANNED]), -1);
   }
+}
+
+/** What a blind agent does, by the age of its youngest reading. */
+function blindness(age) {
+  if (age === 0) return "takes its last readings in the next tick";
+  return `has been blind for ${age} tick${age === 1 ? "" : "s"}: it ${age > REST ? "rests" : "holds its last readings"}`;
 }

@@ -48,6 +48,7 @@ fn wrong_words_are_answered_with_right_ones() {
         (vec!["study", "foo"], "one of cardinality"),
         (vec!["study", "failure"], "study failure PROBLEM"),
         (vec!["stability", "density2d"], "choose one of: "),
+        (vec!["stability", "ks1d", "--fail", "2"], "a share from 0 to 1"),
         (
             vec!["show", "heat1d", "-o", "no-such-folder/a.png"],
             "there is no folder no-such-folder; make it, or choose another name",
@@ -220,7 +221,11 @@ fn lists_figures_and_analyses_report_json_too() {
         (vec!["list", "heat1d", "--set", "train.updates=7"], vec!["train", "physics"]),
         (vec!["show", "heat1d", "-o", picture], vec!["score", "uncontrolled", "files", "seed"]),
         (vec!["study"], vec!["study", "about"]),
-        (vec!["stability", "heat1d", "--agents", "8"], vec!["agents", "rate", "stable", "uncontrolled"]),
+        (
+            vec!["stability", "heat1d", "--agents", "8"],
+            vec!["agents", "rate", "stable", "uncontrolled", "slower_than_uncontrolled", "gain_margin", "delay_margin"],
+        ),
+        (vec!["stability", "ks1d", "--agents", "8", "--fail", "0.25"], vec!["failed", "rate", "rate_infinite"]),
     ] {
         let output = cinoc(&[&command[..], &["--json"]].concat());
         let text = String::from_utf8(output.stdout).expect("text");

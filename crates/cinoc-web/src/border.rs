@@ -175,8 +175,8 @@ extern "C" fn effort(number: u32) -> f64 {
 }
 
 /// Puts numbers into the output.
-fn give(pick: impl FnOnce(&Stage) -> Vec<u8>) {
-    PAGE.with_borrow_mut(|page| page.output = page.stage.as_ref().map(pick).unwrap_or_default());
+fn give(pick: impl FnOnce(&mut Stage) -> Vec<u8>) {
+    PAGE.with_borrow_mut(|page| page.output = page.stage.as_mut().map(pick).unwrap_or_default());
 }
 
 #[unsafe(no_mangle)]
@@ -199,6 +199,18 @@ extern "C" fn strength(number: u32) {
     give(|stage| bytes(stage.env(lane(number)).strength(0)));
 }
 
+/// Puts 1 for each agent whose sensors are switched off into the output, 0 for the others.
+#[unsafe(no_mangle)]
+extern "C" fn blind() {
+    give(|stage| stage.blind().iter().flat_map(|&blind| bytes(&[Real::from(u8::from(blind))])).collect());
+}
+
+/// Puts the age of the youngest reading of each agent of a lane into the output, in ticks.
+#[unsafe(no_mangle)]
+extern "C" fn ages(number: u32) {
+    give(|stage| bytes(&stage.ages(lane(number))));
+}
+
 /// Puts the last action of each agent of a lane into the output, `[agents, k]`: the push, then the velocity.
 #[unsafe(no_mangle)]
 extern "C" fn action(number: u32) {
@@ -219,6 +231,11 @@ extern "C" fn set_agents(agents: usize) -> u32 {
 #[unsafe(no_mangle)]
 extern "C" fn set_alive(agent: usize, alive: u32) {
     with(|stage| stage.set_alive(agent, alive != 0));
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn set_sensors(agent: usize, works: u32) {
+    with(|stage| stage.set_sensors(agent, works != 0));
 }
 
 #[unsafe(no_mangle)]

@@ -44,6 +44,8 @@ pub struct Stage {
     idle: ZeroControl,
     /// In the order of [`Lane::ALL`].
     lanes: Vec<Env>,
+    /// True for agents whose sensors are switched off; those of all agents work when lanes begin.
+    blind: Vec<bool>,
     /// The state that lanes begin with.
     beginning: InitialCondition,
     nature: Nature,
@@ -66,7 +68,7 @@ impl Stage {
         let places = problem.swarm.start(problem.agents);
         let beginning = InitialCondition { start: zero.clone(), target: zero, positions: places, ..InitialCondition::default() };
         let idle = ZeroControl { action_width: problem.swarm.action_width() };
-        let lanes = lanes(&problem, problem.agents)?;
+        let (lanes, blind) = (lanes(&problem, problem.agents)?, vec![false; problem.agents]);
         let nature = Nature { signed: true, conserved: false };
         Ok(Self {
             registry,
@@ -75,6 +77,7 @@ impl Stage {
             policy,
             idle,
             lanes,
+            blind,
             beginning,
             nature,
             most: [1.0; 2],
@@ -173,6 +176,7 @@ impl Stage {
     pub fn restart(&mut self) {
         let beginning = &self.beginning;
         self.lanes.iter_mut().for_each(|env| env.reset(&[true], &mut |_| beginning.clone()));
+        self.blind = vec![false; self.lanes[0].agents()];
         self.undisturbed = true;
     }
 
@@ -247,7 +251,7 @@ impl Stage {
                 ..InitialCondition::default()
             });
         }
-        self.lanes = new;
+        (self.lanes, self.blind) = (new, vec![false; agents]);
         (self.beginning.positions, self.beginning.failures) = (places, Vec::new());
         self.plan.clear();
         Ok(())
@@ -259,6 +263,31 @@ impl Stage {
             self.lanes.iter_mut().for_each(|env| env.set_strength(0, agent, f64::from(u8::from(alive)) as Real));
             self.undisturbed = false;
         }
+    }
+
+    /// Switches all sensors of an agent off or on. Agents that share a view share its sensors.
+    pub fn set_sensors(&mut self, agent: usize, works: bool) {
+        if agent < self.lanes[0].agents() {
+            self.lanes.iter_mut().for_each(|env| env.set_sensor(0, agent, None, works));
+            let shared = self.problem.swarm.features().shared;
+            self.blind.iter_mut().enumerate().filter(|(k, _)| shared || *k == agent).for_each(|(_, blind)| *blind = !works);
+            self.undisturbed = false;
+        }
+    }
+
+    /// Returns true for each agent whose sensors are switched off.
+    pub fn blind(&self) -> &[bool] {
+        &self.blind
+    }
+
+    /// Returns the age of the youngest reading of each agent of a lane in the next tick, in ticks; zero if none are lost.
+    pub fn ages(&mut self, lane: Lane) -> Vec<Real> {
+        let (points, env) = (self.problem.swarm.points(), &mut self.lanes[lane as usize]);
+        let agents = env.agents();
+        let views = env.ages(0).chunks_exact(points.max(1));
+        let youngest: Vec<Real> = views.map(|ages| ages.iter().copied().fold(Real::INFINITY, Real::min)).collect();
+        // Agents that share a view have one age.
+        (0..agents).map(|agent| youngest.get(agent).or(youngest.last()).copied().unwrap_or(0.0)).collect()
     }
 
     /// Moves an agent to the nearest position that it may take.

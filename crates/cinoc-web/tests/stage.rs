@@ -88,6 +88,29 @@ fn what_is_done_is_done_in_all_lanes_and_forgotten_when_they_start_anew() {
 }
 
 #[test]
+fn an_agent_without_sensors_holds_its_readings_and_then_rests() {
+    let mut stage = stage("heat2d");
+    stage.set_sensors(3, false);
+    assert!(stage.blind()[3] && !stage.blind()[4] && !stage.undisturbed());
+    run(&mut stage, Lane::Learned, 7);
+    let ages = stage.ages(Lane::Learned);
+    assert_eq!((ages.len(), ages[3], ages[4]), (stage.problem().agents, 7.0, 0.0));
+    assert_ne!(stage.env(Lane::Learned).action(0)[9], 0.0, "it acts on the readings that it holds");
+    run(&mut stage, Lane::Learned, 5);
+    assert_eq!(stage.env(Lane::Learned).action(0)[9..12], [0.0; 3], "readings that are too old do not serve");
+    stage.set_sensors(3, true);
+    run(&mut stage, Lane::Learned, 1);
+    assert!(stage.env(Lane::Learned).action(0)[9] != 0.0 && stage.ages(Lane::Learned)[3] == 0.0);
+    stage.set_sensors(3, false);
+    stage.restart();
+    run(&mut stage, Lane::Learned, 2);
+    assert!(!stage.blind()[3] && stage.ages(Lane::Learned)[3] == 0.0, "sensors work when lanes begin");
+    stage.set_sensors(3, false);
+    stage.set_agents(8).expect("any number");
+    assert!(stage.blind() == [false; 8] && stage.ages(Lane::Planned) == [0.0; 8]);
+}
+
+#[test]
 fn fields_go_on_with_another_number_of_agents() {
     for name in ["heat1d", "heat2d"] {
         let mut stage = stage(name);
@@ -209,6 +232,7 @@ fn what_does_not_fit_is_refused() {
     assert!(stage.begin(&[0.0; 3], &[0.0; 3], 8).is_err() && stage.set_agents(0).is_err());
     assert!(Stage::open(Registry::builtin(), b"no model").is_err());
     stage.set_alive(99, false);
+    stage.set_sensors(99, false);
     stage.place(99, [0.5, 0.5]);
     assert!(stage.undisturbed(), "agents that are not there cannot be touched");
     let facts = stage.facts().expect("facts");

@@ -37,7 +37,7 @@ impl Problem {
     pub fn plant(&self) -> Plant {
         let everything = 2 * self.stepper.grid().count() + self.agents * self.swarm.dimensions();
         let (features, action_width) = (self.swarm.features(), self.swarm.action_width());
-        Plant { features, action_width, agents: self.agents, everything }
+        Plant { features, action_width, agents: self.agents, everything, neighbours: self.swarm.neighbours() }
     }
 
     /// Returns the time between two decisions.
@@ -51,6 +51,8 @@ impl Problem {
 pub enum Preset {
     /// Settings of the shipped policies.
     Tuned,
+    /// Settings of policies that tolerate noise, delay, lost readings and other coefficients.
+    Robust,
     /// Settings of the paper.
     Paper,
 }

@@ -41,6 +41,8 @@ pub enum Stream {
     Bias = 16,
     /// Lost readings.
     Loss = 17,
+    /// Bias of each agent's push.
+    ActuatorBias = 18,
 }
 
 /// A split of the instances. Training may sample them differently; no two splits share an instance.

@@ -37,6 +37,10 @@ settings! {
         half_life: f64 = 1e-3..=1e9,
         /// Gradient clipping: largest norm of the gradient.
         clip: f64 = 1e-9..=1e9,
+        /// Largest norm of the gradient of a shard, of its mean cost: one shard whose gradient explodes does not drown the
+        /// others; 0: no limit.
+        #[absent = 0.0]
+        clip_shard: f64 = 0.0..=1e9,
         /// Decay of the exponential moving average of the parameters (EMA), which is validated and saved; 0: no
         /// averaging.
         average: f64 = 0.0..=0.999999,
@@ -128,6 +132,7 @@ impl Default for Train {
             warmup: 0,
             half_life: 2000.0,
             clip: 1.0,
+            clip_shard: 0.0,
             average: 0.0,
             validate_every: 25,
             validate_instances: 64,

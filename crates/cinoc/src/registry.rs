@@ -427,6 +427,7 @@ impl FromStr for Preset {
     fn from_str(word: &str) -> Result<Self, Error> {
         match word {
             "tuned" => Ok(Self::Tuned),
+            "robust" => Ok(Self::Robust),
             "paper" => Ok(Self::Paper),
             _ => Err(bad_preset(&format!("{word:?}"))),
         }
@@ -434,7 +435,7 @@ impl FromStr for Preset {
 }
 
 fn bad_preset(value: &str) -> Error {
-    Error::bad("preset", value, "\"tuned\" or \"paper\"")
+    Error::bad("preset", value, "\"tuned\", \"robust\" or \"paper\"")
 }
 
 /// Returns the kind of policy of a tree.

@@ -356,7 +356,16 @@ fn what_is_not_disturbed_costs_nothing() {
             let mut terms = Vec::new();
             if by_tick {
                 let state = State { z, xi, previous, pending: None, memory: None, held: None };
-                let given = TickInputs { start: z, target, strength, now, action_repeat: 1, noise: Noise::default(), ages: None };
+                let given = TickInputs {
+                    start: z,
+                    target,
+                    strength,
+                    now,
+                    action_repeat: 1,
+                    noise: Noise::default(),
+                    ages: None,
+                    arrivals: None,
+                };
                 tick(&problem, Decide::Action(action), state, given, &mut |term| terms.push(term.id()));
             } else {
                 let (swarm, start) = (&problem.swarm, z);

@@ -267,7 +267,7 @@ impl Policy for Remembering {
     }
 
     fn declared(&self) -> PolicyInputs {
-        PolicyInputs { memory: WIDTH, noise: 1, clock: true, everything: false }
+        PolicyInputs { memory: WIDTH, noise: 1, clock: true, ..PolicyInputs::default() }
     }
 
     fn act<'t>(&self, theta: &Leaves<'t>, seen: &Observation<'t>, context: &Context<'t>) -> Decision<'t> {

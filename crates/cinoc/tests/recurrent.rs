@@ -132,8 +132,10 @@ const TRACKING: [&str; 3] = ["observe.target=true", "cost.final_log=0.1", "cost.
 #[test]
 fn the_gradient_of_everything_is_right() {
     let registry = Registry::builtin();
-    for problem in ["heat1d", "fkpp1d", "heat2d"] {
-        let found = inspect::sweep(&registry, &config(problem, &TRACKING), 8, &[1e-2, 1e-3, 1e-4, 1e-5]).expect("finite");
+    let gated = ["policy.memory_gate=true", "policy.own_push=true"];
+    for (problem, more) in [("heat1d", &gated[..]), ("heat1d", &[]), ("fkpp1d", &[]), ("heat2d", &[])] {
+        let config = config(problem, &[&TRACKING[..], more].concat());
+        let found = inspect::sweep(&registry, &config, 8, &[1e-2, 1e-3, 1e-4, 1e-5]).expect("finite");
         let best = found.iter().map(|(_, error)| *error).fold(f64::INFINITY, f64::min);
         let limit = if cfg!(double) { 1e-6 } else { 2e-2 };
         assert!(best < limit, "{problem}: {found:?}");

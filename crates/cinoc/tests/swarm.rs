@@ -247,6 +247,8 @@ fn failed_agents_neither_push_nor_move() {
         now: None,
         action_repeat: 1,
         noise: Noise::default(),
+        ages: None,
+        arrivals: None,
     };
     let state = State { z, xi, previous: tape.zeros([1, 3, 2]), pending: None, memory: None, held: None };
     let state = tick(&problem, Decide::Action(action), state, given, &mut |_| {});

@@ -172,6 +172,10 @@ class Env:
     def width_global(self) -> int:
         """Numbers of the global observation: field, target, positions, strength."""
 
+    @property
+    def points(self) -> int:
+        """Samples of the field that an agent reads, each with a sensor."""
+
     def reset(
         self,
         which: NDArray[np.bool_],
@@ -228,6 +232,13 @@ class Env:
 
     def set_strength(self, instance: int, agent: int, strength: float) -> None:
         """Changes the strength of an agent from the next tick on; 0 makes it fail."""
+
+    def set_sensor(self, instance: int, agent: int, point: int | None = None, works: bool = False) -> None:
+        """Switches sensors of an agent off or on: that of sample `point` of its window, or all. A sensor that is switched off reads once more
+        in the next tick; then its last reading is held, and an agent without readings for more than 10 ticks rests."""
+
+    def ages(self, out: NDArray[Any]) -> None:
+        """Ages of the samples in the next tick, in ticks, [instances, agents, points]; 0 for new readings."""
 
     def snapshot(self) -> Snapshot:
         """Everything as it is now."""

@@ -310,6 +310,10 @@ class Batch:
         """0 for failed agents, [instances, agents]."""
         return self._read(self.env.strength, (self.agents,))
 
+    def ages(self) -> NDArray[Any]:
+        """Ages of the readings in the next tick, in ticks, [instances, agents, points]; 0 for new ones."""
+        return self._read(self.env.ages, (self.agents, self.env.points))
+
     def _read(self, read: Callable[[NDArray[Any]], None], shape: tuple[int, ...]) -> NDArray[Any]:
         out = np.zeros((self.instances, *shape), self.dtype)
         read(out)
@@ -355,6 +359,11 @@ class Instance:
         return np.asarray(self._batch.strength()[self._i])
 
     @property
+    def ages(self) -> NDArray[Any]:
+        """Ages of the readings in the next tick, in ticks, (agents, points); 0 for new ones."""
+        return np.asarray(self._batch.ages()[self._i])
+
+    @property
     def tick(self) -> int:
         """Ticks made."""
         return int(self._batch.ticks[self._i])
@@ -364,6 +373,14 @@ class Instance:
         if not 0 <= agent < self._batch.agents:
             raise ValueError(f"there is no agent {agent}; take one from 0 to {self._batch.agents - 1}.")
         self._batch.env.set_strength(self._i, agent, 0.0)
+
+    def blind(self, agent: int, point: int | None = None, works: bool = False) -> None:
+        """Switches sensors of an agent off, or on again if `works`: that of one sample of its window, or all. The last reading of a sensor is
+        that of the next tick; it is held, and an agent without readings for more than 10 ticks rests until a sensor works again."""
+        for what, number, count in (("agent", agent, self._batch.agents), ("sensor", point or 0, self._batch.env.points)):
+            if not 0 <= number < count:
+                raise ValueError(f"there is no {what} {number}; take one from 0 to {count - 1}.")
+        self._batch.env.set_sensor(self._i, agent, point, works)
 
     def render(self) -> NDArray[np.uint8]:
         """An image."""

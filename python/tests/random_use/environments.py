@@ -21,7 +21,7 @@ def poke(use: Use, problem: Any, env: Any, steps: int = 6, wrong: float = 0.2, p
         "observe": ((n, agents, env.width), kind), "observe_global": ((n, env.width_global), kind), "cost": ((n,), float), "done": ((n,), bool),
         "diverged": ((n,), bool), "terms": ((n, len(problem.terms)), float), "measures": ((n, len(problem.measures)), float),
         "ticks": ((n,), np.int64), "fields": ((n, *nodes), kind), "targets": ((n, *nodes), kind), "positions": ((n, agents, d), kind),
-        "actions": ((n, agents, k), kind), "strength": ((n, agents), kind),
+        "actions": ((n, agents, k), kind), "strength": ((n, agents), kind), "ages": ((n, agents, env.points), kind),
     }
     for _ in range(steps):
         what = use.r.randrange(10)
@@ -44,6 +44,7 @@ def poke(use: Use, problem: Any, env: Any, steps: int = 6, wrong: float = 0.2, p
             use.call(env.step_policy, policy.native if use.chance(0.9) else policy, use.one(0, 1, 2, 20))
         elif what == 8:
             use.call(env.set_strength, use.number(0, wrong), use.number(0, wrong), use.real(0.5, wrong))
+            use.call(env.set_sensor, use.number(0, wrong), use.number(0, wrong), use.one(None, use.number(0, wrong)), use.chance(0.5))
         else:
             snapshot = use.call(env.snapshot)
             use.call(env.step, np.zeros((n, agents, k), kind))

@@ -51,6 +51,8 @@ pub struct Settings {
 pub enum PresetName {
     /// The project's recipe.
     Tuned,
+    /// The recipe of policies that tolerate noise, delay, lost readings and other coefficients.
+    Robust,
     /// The settings of the paper.
     Paper,
 }
@@ -59,6 +61,7 @@ impl From<PresetName> for Preset {
     fn from(name: PresetName) -> Self {
         match name {
             PresetName::Tuned => Self::Tuned,
+            PresetName::Robust => Self::Robust,
             PresetName::Paper => Self::Paper,
         }
     }

@@ -2,6 +2,7 @@
 
 mod axis;
 mod bands;
+mod card;
 mod check;
 mod colour;
 mod contour;
@@ -28,6 +29,7 @@ mod vector;
 mod tests;
 
 pub use bands::{Band, BandLine, BandPoint};
+pub use card::CardRow;
 pub use cinoc::task::PlotLabels;
 pub use colour::palette;
 pub use episode::{Clock, Episode, Episode1d, Episode2d, Scene};
@@ -105,6 +107,15 @@ pub fn draw_bands(title: &str, bands: &[Band], path: &Path) -> Result<()> {
     font::register()?;
     match extension(path).as_str() {
         "png" | "svg" => save(bands::size(bands), path, |surface| bands::draw(surface, title, bands)),
+        _ => bail!("{} cannot be drawn: its name must end in .png or .svg", shown(path)),
+    }
+}
+
+/// Draws a card into a `.png` or `.svg` file.
+pub fn draw_card(title: &str, axis: &str, rows: &[CardRow], path: &Path) -> Result<()> {
+    font::register()?;
+    match extension(path).as_str() {
+        "png" | "svg" => save(card::size(rows), path, |surface| card::draw(surface, title, axis, rows)),
         _ => bail!("{} cannot be drawn: its name must end in .png or .svg", shown(path)),
     }
 }

@@ -1,7 +1,8 @@
 //! Fixed points of a closed loop.
 
-use super::closed_loop::{ClosedLoop, Tick};
+use super::closed_loop::ClosedLoop;
 use super::krylov::{norm, solve};
+use super::tick::Tick;
 use cinoc::{Error, Real};
 
 /// Newton steps, and dimensions of the Krylov subspace of each.
@@ -14,7 +15,7 @@ const DIMENSIONS: usize = 120;
 /// All iterates keep the symmetry of the loop and of the initial state: on a lattice of equal cells the search stays
 /// among states that are equal in every cell, whether or not waves over several cells grow.
 pub fn fixed_point(closed: &ClosedLoop, from: Vec<f64>) -> Result<Vec<f64>, Error> {
-    let mut tick = closed.record(1);
+    let mut tick = Tick::new(closed, 1);
     let mut x = from;
     // To the accuracy of the numbers: the map itself is computed to about this many digits.
     let exact = 20.0 * Real::EPSILON as f64 * (closed.size() as f64).sqrt();

@@ -2,65 +2,78 @@
 
 use super::spectrum::eigenvalues;
 use cinoc::internal::random::{Rng, Stream};
-use nalgebra::{Complex, DMatrix, DVector};
+use nalgebra::{Complex, ComplexField, DMatrix, DVector};
 use std::f64::consts::{FRAC_PI_2, PI};
 
+/// A real or complex number.
+pub trait Scalar: ComplexField<RealField = f64> + Copy {}
+
+impl<T: ComplexField<RealField = f64> + Copy> Scalar for T {}
+
 /// Orthonormal vectors that span `b, Ab, A²b, …`, and the projection of `A` on them.
-struct Arnoldi {
-    basis: Vec<Vec<f64>>,
+struct Arnoldi<T> {
+    basis: Vec<Vec<T>>,
     /// Columns, each one longer than the one before.
-    columns: Vec<Vec<f64>>,
+    columns: Vec<Vec<T>>,
 }
 
-impl Arnoldi {
-    fn new(start: &[f64]) -> Self {
+impl<T: Scalar> Arnoldi<T> {
+    fn new(start: &[T]) -> Self {
         let size = norm(start);
-        Self { basis: vec![start.iter().map(|x| x / size).collect()], columns: Vec::new() }
+        Self { basis: vec![start.iter().map(|x| x.unscale(size)).collect()], columns: Vec::new() }
     }
 
     /// Adds one dimension; returns false if the subspace is invariant.
-    fn extend(&mut self, apply: &mut dyn FnMut(&[f64]) -> Vec<f64>) -> bool {
+    fn extend(&mut self, apply: &mut dyn FnMut(&[T]) -> Vec<T>) -> bool {
         let mut next = apply(self.basis.last().expect("a first vector"));
         let before = norm(&next);
-        let mut column = vec![0.0; self.basis.len() + 1];
+        let mut column = vec![T::zero(); self.basis.len() + 1];
         // Orthogonalised twice, which is enough.
         for _ in 0..2 {
             for (v, h) in self.basis.iter().zip(&mut column) {
-                let share: f64 = v.iter().zip(&next).map(|(v, x)| v * x).sum();
-                next.iter_mut().zip(v).for_each(|(x, v)| *x -= share * v);
+                let share = v.iter().zip(&next).fold(T::zero(), |sum, (v, x)| sum + v.conjugate() * *x);
+                next.iter_mut().zip(v).for_each(|(x, v)| *x -= share * *v);
                 *h += share;
             }
         }
         let left = norm(&next);
-        *column.last_mut().expect("a column") = left;
+        *column.last_mut().expect("a column") = T::from_real(left);
         self.columns.push(column);
         let more = left > 1e-12 * before && self.basis.len() < next.len();
         if more {
-            next.iter_mut().for_each(|x| *x /= left);
+            next.iter_mut().for_each(|x| *x = x.unscale(left));
             self.basis.push(next);
         }
         more
     }
 
     /// Returns the projection of `A` on the first vectors, with `rows` rows.
-    fn hessenberg(&self, rows: usize) -> DMatrix<f64> {
-        DMatrix::from_fn(rows, self.columns.len(), |i, j| self.columns[j].get(i).copied().unwrap_or(0.0))
+    fn hessenberg(&self, rows: usize) -> DMatrix<T> {
+        DMatrix::from_fn(rows, self.columns.len(), |i, j| self.columns[j].get(i).copied().unwrap_or(T::zero()))
+    }
+
+    /// Returns the eigenvalues of the projection.
+    fn eigenvalues(&self) -> Vec<Complex<f64>> {
+        eigenvalues(self.hessenberg(self.columns.len()).map(|x| Complex::new(x.real(), x.imaginary())))
     }
 }
 
 /// Returns the [`largest`] eigenvalues of the operator `apply` on vectors of length `size`: the subspace grows until
-/// they change by no more than `tolerance`.
-pub fn leading(size: usize, tolerance: f64, apply: &mut dyn FnMut(&[f64]) -> Vec<f64>) -> [Complex<f64>; 2] {
-    let mut rng = Rng::new(0, Stream::Search, 0);
-    let mut arnoldi = Arnoldi::new(&rng.normals(size));
+/// they change by no more than `tolerance` of their magnitudes allows.
+pub fn leading<T: Scalar>(
+    size: usize,
+    tolerance: impl Fn(f64) -> f64,
+    apply: &mut dyn FnMut(&[T]) -> Vec<T>,
+) -> [Complex<f64>; 2] {
+    let start: Vec<T> = Rng::new(0, Stream::Search, 0).normals(size).into_iter().map(T::from_real).collect();
+    let mut arnoldi = Arnoldi::new(&start);
     let mut found: Option<[Complex<f64>; 2]> = None;
     loop {
         let grow = (arnoldi.columns.len() / 2).max(20);
         let more = (0..grow).all(|_| arnoldi.extend(apply));
-        let h = arnoldi.hessenberg(arnoldi.columns.len());
-        let now = largest(&eigenvalues(&h));
-        let settled = found.is_some_and(|found| found.iter().zip(&now).all(|(a, b)| (a.norm() - b.norm()).abs() < tolerance));
-        if settled || !more {
+        let now = largest(&arnoldi.eigenvalues());
+        let same = |(a, b): (&Complex<f64>, &Complex<f64>)| (a.norm() - b.norm()).abs() < tolerance(b.norm());
+        if found.is_some_and(|found| found.iter().zip(&now).all(same)) || !more {
             return now;
         }
         found = Some(now);
@@ -100,6 +113,6 @@ pub fn solve(b: &[f64], most: usize, tolerance: f64, apply: &mut dyn FnMut(&[f64
 }
 
 /// Returns the Euclidean norm.
-pub fn norm(x: &[f64]) -> f64 {
-    x.iter().map(|x| x * x).sum::<f64>().sqrt()
+pub fn norm<T: Scalar>(x: &[T]) -> f64 {
+    x.iter().map(|x| x.modulus_squared()).sum::<f64>().sqrt()
 }

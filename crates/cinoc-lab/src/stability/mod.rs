@@ -8,7 +8,11 @@
 //! the growth on the infinite lattice, and on every ring or torus with that lattice ([`lattice`]). With walls the whole
 //! Jacobian is used ([`whole`]). [`simulate`] measures the growth in a run.
 //!
-//! The analysis is local: it holds for small disturbances, with all agents active and at their positions of rest. See
+//! A gain k and a delay of d ticks between decisions and their effect change `J`: [`Margins`] are those up to which the
+//! loop stays stable. Swarms with failed agents are analysed as they are, on a ring or torus as one cell of an infinite
+//! lattice ([`swarm`]).
+//!
+//! The analysis is local: it holds for small disturbances, with agents at their positions of rest. See
 //! `docs/science/stability.md`.
 //!
 //! ```
@@ -22,42 +26,38 @@
 //! # Ok::<(), cinoc::Error>(())
 //! ```
 
+mod analyse;
 mod bloch;
 mod closed_loop;
 mod fixed_point;
+mod growth;
 mod krylov;
+mod margins;
+mod opened;
 mod rest;
 mod rings;
 mod simulate;
 mod spectrum;
 mod symmetry;
+mod tick;
 
+pub use growth::Growth;
+pub use margins::Margins;
 pub use rest::Rest;
 pub use rings::Ring;
 pub use simulate::simulate;
 
 use bloch::Bloch;
-use cinoc::policy::{Policy, ZeroControl};
-use cinoc::{Config, Error, Problem, Real, Registry};
+use cinoc::policy::Policy;
+use cinoc::{Config, Error, Problem, Registry};
 use cinoc_tape::Params;
 use closed_loop::ClosedLoop;
-use fixed_point::fixed_point;
-use krylov::{leading, norm};
-use nalgebra::Complex;
-use std::f64::consts::TAU;
-
-/// Growth rates of small disturbances, per unit of time.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Growth {
-    /// Rate of the fastest disturbance: below zero the closed loop is stable.
-    pub all: f64,
-    /// Rate of the fastest disturbance that does not change sign from tick to tick. The others are grid-scale waves
-    /// that an implicit scheme does not damp, or agents that overshoot in every tick.
-    pub slow: f64,
-}
+use growth::neutral;
 
 /// Result of the analysis of a lattice, or of one swarm in its domain.
 pub struct Stability {
+    /// Agents in the domain, including failed ones.
+    pub agents: usize,
     /// Length of an agent's share of the domain: the distance between agents on a line, the square root of the area of
     /// each in the plane.
     pub spacing: f64,
@@ -85,123 +85,91 @@ pub struct Stability {
     /// of all; zero for a whole domain. Where it is not small, waves reached around the domain and the result does not
     /// apply to the infinite lattice.
     pub far: f64,
+    /// Gain and delay margins in the domain, with agents held, if they were asked for and the loop is stable there.
+    pub margins: Option<Margins>,
     bloch: Option<Bloch>,
+    length: f64,
     tick_time: f64,
 }
 
-/// Phases per turn that are tried before the largest growth is refined, on a line and in the plane; and the same from
-/// node to node.
-const PER_TURN: [usize; 2] = [64, 10];
-const PER_TURN_FREE: [usize; 2] = [256, 64];
+/// Options of an analysis.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Options {
+    /// Agents that have failed.
+    pub failed: Vec<usize>,
+    /// Computes [`Stability::margins`], the most expensive part.
+    pub margins: bool,
+}
+
+/// Nodes of the largest domain that is treated as one cell of a lattice.
+const LARGEST_CELL: usize = 1 << 10;
 
 /// Analyses agents on the infinite lattice of this spacing, driven by the policy of a configuration; the domain is
 /// periodic. [`Ring::choose`] selects a ring or torus with this lattice, about as large and as finely resolved as that
 /// of the configuration.
 pub fn lattice(registry: &Registry, config: &Config, params: &Params, spacing: f64) -> Result<Stability, Error> {
+    lattice_with(registry, config, params, spacing, &Options::default())
+}
+
+/// As [`lattice`], with options.
+pub fn lattice_with(
+    registry: &Registry,
+    config: &Config,
+    params: &Params,
+    spacing: f64,
+    options: &Options,
+) -> Result<Stability, Error> {
     let config = Ring::choose(registry, config, spacing)?.config(registry, config)?;
     let parts = registry.parts(&config)?;
-    Stability::of_lattice(&parts.problem, &*parts.policy, params, parts.problem.agents)
+    let closed = ClosedLoop::new(&parts.problem, &*parts.policy, params, parts.problem.agents)?;
+    Stability::of_cells(&closed.without(&options.failed)?, options)
 }
 
 /// Analyses `agents` agents in the domain of a problem, with or without walls. Agents that move are followed to their
 /// rest near zero, and held there: the growth is that of the field and of the memory; [`Stability::moving`] includes
 /// positions.
 pub fn whole(problem: &Problem, policy: &dyn Policy, params: &Params, agents: usize) -> Result<Stability, Error> {
-    let (tick_time, rest) = (problem.tick_time(), Rest::of(problem, policy, params, agents)?);
-    let mut closed = ClosedLoop::new(problem, policy, params, agents)?;
-    closed.places = rest.places;
-    let growth = growth_of_whole(&closed, &rest.x, tick_time);
-    let mut whole = Stability::about(problem, agents, &rest.x, growth, None);
-    whole.uncontrolled = uncontrolled(problem)?.1;
-    let with_positions = ClosedLoop::new(problem, policy, params, agents)?.moving();
-    whole.still = !problem.swarm.moves() || rest.moving.is_some();
-    whole.moving = rest.moving.map(|x| growth_of_whole(&with_positions, &x, tick_time).all);
-    Ok(whole)
+    Stability::of_whole(&ClosedLoop::new(problem, policy, params, agents)?, &Options::default())
 }
 
-fn growth_of_whole(closed: &ClosedLoop, x: &[f64], tick_time: f64) -> Growth {
-    let mut tick = closed.record(1);
-    tick.next(x);
-    // The transpose has the same eigenvalues.
-    let tolerance = (10.0 * Real::EPSILON as f64).max(1e-4 * tick_time);
-    Growth::per_time(&leading(x.len(), tolerance, &mut |v| tick.pull(v)), tick_time)
-}
-
-/// Returns the growth under zero control: in an infinite domain, and in that of the problem.
-fn uncontrolled(problem: &Problem) -> Result<(f64, f64), Error> {
-    let (grid, tick_time) = (problem.stepper.grid(), problem.tick_time());
-    let (idle, none) = (ZeroControl { action_width: problem.swarm.action_width() }, Params::default());
-    let free = ClosedLoop::new(problem, &idle, &none, 1)?;
-    if !grid.periodic {
-        let growth = growth_of_whole(&free, &free.rest(), tick_time).all;
-        return Ok((growth, growth));
-    }
-    // Every node is a cell.
-    let bloch = Bloch::new(grid, &free, &[], &free.rest());
-    let rate = |phase: &[f64]| bloch.rates(phase, tick_time);
-    let [(_, endless), _] = bloch.maximise(PER_TURN_FREE[grid.dimensions() - 1], rate);
-    let fits = (0..grid.count()).map(|i| {
-        let waves = symmetry::indices(grid, i).into_iter().zip(&grid.nodes);
-        rate(&waves.map(|(m, nodes)| TAU * m as f64 / *nodes as f64).collect::<Vec<f64>>())[0]
-    });
-    Ok((endless, fits.fold(f64::NEG_INFINITY, f64::max)))
-}
-
-impl Growth {
-    /// Converts factors per tick of each kind.
-    fn per_time(factors: &[Complex<f64>], tick_time: f64) -> Self {
-        let [all, slow] = [0, 1].map(|i| factors[i].norm().ln() / tick_time);
-        Self { all, slow }
+/// Analyses `agents` agents in the domain of a problem as they are, some of which may have failed: with walls, or if it
+/// is large, as a whole; otherwise as one cell of an infinite lattice.
+pub fn swarm(
+    problem: &Problem,
+    policy: &dyn Policy,
+    params: &Params,
+    agents: usize,
+    options: &Options,
+) -> Result<Stability, Error> {
+    let closed = ClosedLoop::new(problem, policy, params, agents)?.without(&options.failed)?;
+    let grid = problem.stepper.grid();
+    match grid.periodic && grid.count() <= LARGEST_CELL {
+        true => Stability::of_cells(&closed, options),
+        false => Stability::of_whole(&closed, options),
     }
 }
 
 impl Stability {
     /// Analyses the lattice of which `agents` agents at their regular positions on a ring or torus are a piece.
     pub fn of_lattice(problem: &Problem, policy: &dyn Policy, params: &Params, agents: usize) -> Result<Self, Error> {
-        if !problem.stepper.grid().periodic {
-            return Err(Error::bad(
-                "the problem",
-                &*problem.name,
-                "one on a ring or a torus; a domain with walls is analysed as a whole",
-            ));
-        }
-        let closed = ClosedLoop::new(problem, policy, params, agents)?;
-        let x = fixed_point(&closed, closed.rest())?;
-        let (grid, tick_time) = (problem.stepper.grid(), problem.tick_time());
-        let bloch = Bloch::new(grid, &closed, &closed.places, &x);
-        let [fastest, slow] = bloch.maximise(PER_TURN[grid.dimensions() - 1], |phase| bloch.rates(phase, tick_time));
-        let growth = Growth { all: fastest.1, slow: slow.1 };
-        let uncontrolled = uncontrolled(problem)?.0;
-        Ok(Self { phase: fastest.0, uncontrolled, ..Self::about(problem, agents, &x, growth, Some(bloch)) })
-    }
-
-    fn about(problem: &Problem, agents: usize, x: &[f64], growth: Growth, bloch: Option<Bloch>) -> Self {
-        let grid = problem.stepper.grid();
-        let (d, nodes) = (grid.dimensions(), grid.count());
-        let volume: f64 = grid.lengths.iter().map(|&length| length as f64).product();
-        let cells = bloch.as_ref().map_or(1, |bloch| bloch.cells(volume));
-        Self {
-            spacing: (volume / agents as f64).powf(1.0 / d as f64),
-            node_spacing: grid.spacing(0),
-            cell_nodes: nodes / cells,
-            agents_per_cell: agents / cells,
-            growth,
-            phase: Vec::new(),
-            uncontrolled: 0.0,
-            moving: None,
-            still: true,
-            offset: norm(&x[..nodes]) / (nodes as f64).sqrt(),
-            far: bloch.as_ref().map_or(0.0, |bloch| bloch.far),
-            bloch,
-            tick_time: problem.tick_time(),
-        }
+        Self::of_cells(&ClosedLoop::new(problem, policy, params, agents)?, &Options::default())
     }
 
     /// Returns true if every small disturbance of the field decays, and none of positions grows.
     pub fn stable(&self) -> bool {
-        // Neutral directions are known to rounding.
-        let neutral = (1e3 * Real::EPSILON as f64 / self.tick_time).max(1e-6);
-        self.growth.all < 0.0 && self.still && self.moving.is_none_or(|growth| growth < neutral)
+        self.growth.all < 0.0 && self.still && !self.positions_grow()
+    }
+
+    /// Returns true if disturbances of positions grow.
+    pub fn positions_grow(&self) -> bool {
+        self.moving.is_some_and(|growth| growth >= neutral(0.0, self.tick_time))
+    }
+
+    /// Returns the growth of the slowest disturbance in the domain, of those that do not change sign from tick to tick and
+    /// of positions, unless these are neutral.
+    pub fn slowest(&self) -> f64 {
+        let moving = self.moving.filter(|growth| growth.abs() >= neutral(0.0, self.tick_time));
+        moving.map_or(self.here().slow, |moving| moving.max(self.here().slow))
     }
 
     /// Returns the growth of waves of this phase.
@@ -209,8 +177,19 @@ impl Stability {
     /// # Panics
     /// If this is not the result of a lattice.
     pub fn at(&self, phase: &[f64]) -> Growth {
-        let [all, slow] = self.bloch.as_ref().expect("the result of a lattice").rates(phase, self.tick_time);
+        let [all, slow] = self.bloch.as_ref().expect("the result of a lattice").rates(phase);
         Growth { all, slow }
+    }
+
+    /// Returns the growth in the domain of the problem.
+    pub fn here(&self) -> Growth {
+        let ring = self.bloch.as_ref().map(|_| self.ring(self.length).expect("cells fit their domain"));
+        ring.unwrap_or(self.growth)
+    }
+
+    /// Returns the growth on the infinite lattice, if this is the result of one.
+    pub fn infinite(&self) -> Option<Growth> {
+        self.bloch.as_ref().map(|_| self.growth)
     }
 
     /// Returns the growth on a ring or a torus of this length, with the same lattice.
@@ -228,10 +207,13 @@ impl Stability {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use analyse::growth_of_whole;
     use bloch::jacobian_rows;
     use cinoc::internal::library;
+    use fixed_point::fixed_point;
     use krylov::largest;
-    use nalgebra::DMatrix;
+    use nalgebra::{Complex, DMatrix};
+    use opened::Between;
     use spectrum::eigenvalues;
 
     /// The eigenvalues of a whole ring are those of its cells at the phases that fit it, and Arnoldi's method finds the
@@ -245,10 +227,12 @@ mod tests {
         let cells = Stability::of_lattice(&parts.problem, &*parts.policy, &model.params, 6).unwrap().ring(18.0).unwrap();
         let closed = ClosedLoop::new(&parts.problem, &*parts.policy, &model.params, 6).unwrap();
         let x = fixed_point(&closed, closed.rest()).unwrap();
-        let rows = jacobian_rows(&closed, &x, &(0..x.len()).collect::<Vec<_>>());
-        let dense = DMatrix::from_fn(x.len(), x.len(), |i, j| rows[i][j]);
-        let whole = Growth::per_time(&largest(&eigenvalues(&dense)), parts.problem.tick_time());
-        let arnoldi = growth_of_whole(&closed, &x, parts.problem.tick_time());
+        let size = x.len() + closed.actions();
+        let rows = jacobian_rows(&closed, &x, &(0..size).collect::<Vec<_>>());
+        let open = DMatrix::from_fn(size, size, |i, j| Complex::new(rows[i][j], 0.0));
+        let dense = Between::nominal(&closed).close(&open, x.len());
+        let whole = Growth::per_time(&largest(&eigenvalues(dense)), parts.problem.tick_time());
+        let arnoldi = growth_of_whole(&closed, &x);
         for (found, what) in [(cells, "cells"), (arnoldi, "Arnoldi")] {
             let close = (found.all - whole.all).abs() < 2e-4 && (found.slow - whole.slow).abs() < 2e-4;
             assert!(close, "{what}: {found:?}, the whole ring {whole:?}");

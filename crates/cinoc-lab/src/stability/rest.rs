@@ -3,6 +3,7 @@
 use super::closed_loop::ClosedLoop;
 use super::fixed_point::fixed_point;
 use super::krylov::norm;
+use super::tick::Tick;
 use cinoc::policy::Policy;
 use cinoc::{Error, Problem, Real};
 use cinoc_tape::Params;
@@ -21,15 +22,34 @@ pub struct Rest {
     pub places: Vec<Real>,
     /// The state with positions, if agents can move and everything has come to rest.
     pub moving: Option<Vec<f64>>,
+    /// Agents that have failed.
+    pub failed: Vec<usize>,
 }
 
 impl Rest {
     /// Computes the state of rest from zero field and regular positions.
     pub fn of(problem: &Problem, policy: &dyn Policy, params: &Params, agents: usize) -> Result<Self, Error> {
-        let held = ClosedLoop::new(problem, policy, params, agents)?;
+        Self::of_loop(&ClosedLoop::new(problem, policy, params, agents)?)
+    }
+
+    /// Computes the same if some agents have failed.
+    pub fn without(
+        problem: &Problem,
+        policy: &dyn Policy,
+        params: &Params,
+        agents: usize,
+        failed: &[usize],
+    ) -> Result<Self, Error> {
+        Self::of_loop(&ClosedLoop::new(problem, policy, params, agents)?.without(failed)?)
+    }
+
+    /// Computes the state of rest of a closed loop. Delays do not change it, and are left out.
+    pub(super) fn of_loop(held: &ClosedLoop) -> Result<Self, Error> {
+        let problem = held.problem;
+        let failed = (0..held.agents).filter(|&agent| held.strength[agent] == 0.0).collect();
         if problem.swarm.moves() {
-            let free = ClosedLoop::new(problem, policy, params, agents)?.moving();
-            let (mut tick, mut x) = (free.record(1), free.rest());
+            let free = held.clone().moving();
+            let (mut tick, mut x) = (Tick::new(&free, 1), free.rest());
             let resting = STEP.max(1000.0 * Real::EPSILON as f64 * (x.len() as f64).sqrt());
             let mut moved = f64::INFINITY;
             for _ in 0..EPISODES * problem.ticks {
@@ -47,10 +67,10 @@ impl Rest {
             {
                 let (x_held, places) = x.split_at(x.len() - held.places.len());
                 let places = places.iter().map(|&x| x as Real).collect();
-                return Ok(Self { x: x_held.to_vec(), places, moving: Some(x) });
+                return Ok(Self { x: x_held.to_vec(), places, moving: Some(x), failed });
             }
         }
-        let x = fixed_point(&held, held.rest())?;
-        Ok(Self { x, places: held.places, moving: None })
+        let x = fixed_point(held, held.rest())?;
+        Ok(Self { x, places: held.places.clone(), moving: None, failed })
     }
 }

@@ -50,7 +50,7 @@ impl Ring {
                 let stretch = (ring_length / length) as Real;
                 let places: Vec<Real> = problem.swarm.start(agents).iter().map(|x| x * stretch).collect();
                 let grid = Grid { nodes: vec![nodes; d], lengths: vec![ring_length as Real; d], periodic: true };
-                let cell = nodes.pow(d as u32) / translations(&grid, &places).len();
+                let cell = nodes.pow(d as u32) / translations(&grid, &places, &vec![1.0; agents]).len();
                 let cost = other + SIZE * (cell as f64).ln();
                 if better(cost) {
                     best = Some((cost, ring));

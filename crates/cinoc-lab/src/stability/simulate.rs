@@ -1,6 +1,6 @@
 //! Growth rates measured in simulations.
 
-use super::Growth;
+use super::growth::Growth;
 use super::rest::Rest;
 use cinoc::env::Env;
 use cinoc::internal::random::{Rng, Stream};
@@ -28,15 +28,18 @@ const SMOOTHINGS: usize = 8;
 /// linear fit to the last third. For the smooth one the mean of two ticks is followed, which suppresses disturbances
 /// that change sign from tick to tick. Agents that can move do, unless the problem of the run holds them
 /// (`swarm.v_limit`): single precision cannot resolve positions, in which an agent that moves by less than rounding
-/// does not move at all.
+/// does not move at all. Actions must not be delayed: those that have yet to act would be lost in every restart.
 pub fn simulate(
     mut problem: Problem,
     policy: &dyn Policy,
     params: &Params,
-    Rest { x, places, .. }: &Rest,
+    Rest { x, places, failed, .. }: &Rest,
     ticks: usize,
 ) -> Result<Growth, Error> {
-    let agents = places.len() / problem.swarm.dimensions();
+    let (agents, delay) = (places.len() / problem.swarm.dimensions(), problem.swarm.disturbance().delay);
+    if delay > 0 {
+        return Err(Error::bad("swarm.delay", delay.to_string(), "0: a run that restarts loses delayed actions"));
+    }
     problem.ticks = usize::MAX;
     let problem = Arc::new(problem);
     let (grid, nodes, remembered) = (problem.stepper.grid(), problem.stepper.grid().count(), x.len());
@@ -58,6 +61,7 @@ pub fn simulate(
             start: part(i, 0..nodes),
             target: vec![0.0; nodes],
             positions: part(i, remembered..rest.len()),
+            failures: failed.iter().map(|&agent| (0, agent)).collect(),
             ..InitialCondition::default()
         });
         (0..3).for_each(|i| env.set_memory(i, &part(i, nodes..remembered)));

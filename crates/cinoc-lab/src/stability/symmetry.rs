@@ -35,8 +35,9 @@ pub fn indices(grid: &Grid, i: usize) -> Vec<usize> {
     grid.nodes.iter().map(along).collect()
 }
 
-/// Returns all translations by whole nodes that map the positions `xi`, `[agents, d]`, to themselves.
-pub fn translations(grid: &Grid, xi: &[Real]) -> Vec<Translation> {
+/// Returns all translations by whole nodes that map the positions `xi`, `[agents, d]`, to themselves, and each agent to
+/// one of its strength.
+pub fn translations(grid: &Grid, xi: &[Real], strength: &[Real]) -> Vec<Translation> {
     let d = grid.dimensions();
     if xi.is_empty() {
         return (0..grid.count()).map(|i| Translation { nodes: indices(grid, i), agents: Vec::new() }).collect();
@@ -61,6 +62,9 @@ pub fn translations(grid: &Grid, xi: &[Real]) -> Vec<Translation> {
         }
         let moved = |place: &Vec<i64>| -> Vec<i64> { (0..d).map(|a| (place[a] + 100 * nodes[a]).rem_euclid(whole[a])).collect() };
         let agents = agents.iter().map(|place| known.get(&moved(place)).copied()).collect::<Option<Vec<usize>>>()?;
+        if agents.iter().zip(strength).any(|(image, own)| strength[*image] != *own) {
+            return None;
+        }
         let nodes = nodes.iter().zip(&grid.nodes).map(|(n, nodes)| n.rem_euclid(*nodes as i64) as usize).collect();
         Some(Translation { nodes, agents })
     });
@@ -93,10 +97,11 @@ pub fn basis(grid: &Grid, translations: &[Translation]) -> Vec<Vec<f64>> {
 }
 
 /// Returns the shortest displacement from `a` to `b` on a periodic grid.
-pub fn shortest_way(grid: &Grid, a: &[f64], b: &[f64]) -> Vec<f64> {
-    let along = |axis: usize| {
-        let (way, length) = (b[axis] - a[axis], grid.lengths[axis] as f64);
-        way - length * (way / length).round()
-    };
-    (0..grid.dimensions()).map(along).collect()
+pub fn shortest_way(grid: &Grid, a: &[f64], b: &[f64]) -> [f64; 2] {
+    let mut way = [0.0; 2];
+    for (axis, along) in way.iter_mut().take(grid.dimensions()).enumerate() {
+        let (straight, length) = (b[axis] - a[axis], grid.lengths[axis] as f64);
+        *along = straight - length * (straight / length).round();
+    }
+    way
 }

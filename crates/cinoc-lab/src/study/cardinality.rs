@@ -1,6 +1,6 @@
 //! `cardinality`: numbers of agents other than the trained one, without retraining.
 
-use super::{Case, RATIO, Scale, Study, Subject, score};
+use super::{Case, Chart, RATIO, Scale, Study, Subject, score};
 use cinoc::Error;
 
 /// Multiples of the trained number.
@@ -11,6 +11,7 @@ pub const STUDY: Study = Study {
     about: "Other numbers of agents than the trained one, from a quarter to 64 times, and those of the published curve.",
     x: Scale::log("agents over trained agents"),
     y: RATIO,
+    chart: Chart::Lines,
     effort: true,
     cases,
     measure: score,

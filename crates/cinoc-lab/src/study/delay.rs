@@ -1,6 +1,6 @@
 //! `delay`: actions that take effect some ticks after they were decided.
 
-use super::{Case, RATIO, Scale, Study, Subject, score};
+use super::{Case, Chart, RATIO, Scale, Study, Subject, score};
 use cinoc::Error;
 
 pub const STUDY: Study = Study {
@@ -8,6 +8,7 @@ pub const STUDY: Study = Study {
     about: "Actions that take effect some ticks after they were decided: in use only, and in training too.",
     x: Scale::linear("delay in ticks"),
     y: RATIO,
+    chart: Chart::Lines,
     effort: false,
     cases,
     measure: score,

@@ -1,6 +1,6 @@
 //! `domain`: domains larger than the trained one, with equal numbers of agents per area.
 
-use super::{Case, RATIO, Scale, Study, Subject, score};
+use super::{Case, Chart, RATIO, Scale, Study, Subject, score};
 use cinoc::Error;
 
 /// Instances on domains that are much larger than the trained one.
@@ -11,6 +11,7 @@ pub const STUDY: Study = Study {
     about: "Domains several times as long as the trained one, with equal numbers of agents and nodes per area.",
     x: Scale::log("length over trained length"),
     y: RATIO,
+    chart: Chart::Lines,
     effort: false,
     cases,
     measure: score,

@@ -1,6 +1,6 @@
 //! `effort`: the weight of effort in the cost, trained for each; and the total effort of a swarm against its size.
 
-use super::{Case, RATIO, Scale, Study, Subject, score};
+use super::{Case, Chart, RATIO, Scale, Study, Subject, score};
 use cinoc::Error;
 
 pub const STUDY: Study = Study {
@@ -8,6 +8,7 @@ pub const STUDY: Study = Study {
     about: "The weight of effort in the cost, trained for each; effort against the number of agents.",
     x: Scale::log("agents"),
     y: RATIO,
+    chart: Chart::Lines,
     effort: true,
     cases,
     measure: score,

@@ -1,7 +1,7 @@
 //! `horizon`: episodes ten times as long as the trained ones, to see if the field stays at its target.
 
 use super::measure::Ready;
-use super::{Bench, Case, Row, Scale, Study, Subject};
+use super::{Bench, Case, Chart, Row, Scale, Study, Subject};
 use cinoc::Error;
 use cinoc::env::Env;
 use cinoc::evaluate::SHARD;
@@ -19,6 +19,7 @@ pub const STUDY: Study = Study {
     about: "Episodes ten times as long as the trained ones: does the field stay at its target?",
     x: Scale::linear("time in trained episodes"),
     y: Scale::log("mean square of z − z*"),
+    chart: Chart::Lines,
     effort: false,
     cases,
     measure,

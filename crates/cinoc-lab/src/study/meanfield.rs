@@ -6,7 +6,7 @@
 //! and on coarser lattices. The theorem applies to the paper's policy, memoryless and without observation of
 //! neighbours; agents are static, and the cost is that of the field alone.
 
-use super::{Bench, Case, IMMOBILE, Row, Scale, Study, Subject};
+use super::{Bench, Case, Chart, IMMOBILE, Row, Scale, Study, Subject};
 use cinoc::internal::random::{Rng, Stream};
 use cinoc::internal::registry::Parts;
 use cinoc::problem::Preset;
@@ -35,6 +35,7 @@ pub const STUDY: Study = Study {
     about: "How far the gradient of M agents is from that of infinitely many, with pushes of 1/M each.",
     x: Scale::log("agents M"),
     y: Scale::log("distance of gradients, relative"),
+    chart: Chart::Lines,
     effort: false,
     cases,
     measure,

@@ -45,6 +45,9 @@ pub struct Row {
     /// Median score.
     #[serde(with = "number")]
     pub median: f64,
+    /// 95th percentile of the scores.
+    #[serde(with = "number", default = "unknown")]
+    pub p95: f64,
     /// Worst score.
     #[serde(with = "number")]
     pub worst: f64,
@@ -53,6 +56,11 @@ pub struct Row {
     pub uncontrolled: f64,
     /// Number of diverged episodes; they enter every mean with the worst possible score.
     pub diverged: usize,
+}
+
+/// The value of a number that older tables do not have.
+fn unknown() -> f64 {
+    f64::NAN
 }
 
 impl Row {
@@ -73,6 +81,7 @@ impl Row {
             instances,
             score: none,
             median: none,
+            p95: none,
             worst: none,
             uncontrolled: none,
             diverged: 0,
@@ -135,7 +144,7 @@ pub fn score(bench: &Bench, case: &Case) -> Result<Vec<Row>, Error> {
     let Report { score, uncontrolled, ratio, ratio_95, effort, diverged, agents, instances, .. } =
         compare(&problem, "", &request, &controlled, &uncontrolled_scores);
     let (value, low, high) = (ratio, ratio_95.0, ratio_95.1);
-    let (median, worst, uncontrolled) = (score.median, score.worst, uncontrolled.mean);
-    let row = Row { value, low, high, effort, median, worst, uncontrolled, diverged, ..Row::of(case, agents, instances) };
+    let (median, p95, worst, uncontrolled) = (score.median, score.p95, score.worst, uncontrolled.mean);
+    let row = Row { value, low, high, effort, median, p95, worst, uncontrolled, diverged, ..Row::of(case, agents, instances) };
     Ok(vec![Row { score: score.mean, ..row }])
 }

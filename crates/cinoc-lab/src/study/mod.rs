@@ -27,6 +27,7 @@ mod noise;
 mod physics;
 mod places;
 mod resolution;
+mod robust;
 mod stability;
 mod uncontrolled;
 mod view;
@@ -43,6 +44,7 @@ pub const ALL: &[Study] = &[
     failure::STUDY,
     noise::STUDY,
     delay::STUDY,
+    robust::STUDY,
     physics::STUDY,
     view::STUDY,
     effort::STUDY,
@@ -64,12 +66,23 @@ pub struct Study {
     pub x: Scale,
     /// Measured quantity, on the vertical axis.
     pub y: Scale,
+    /// Kind of figure.
+    pub chart: Chart,
     /// True if the effort is plotted as well.
     pub effort: bool,
     /// Returns its cases for a problem; none where it does not apply.
     pub cases: fn(&Subject) -> Result<Vec<Case>, Error>,
     /// Measures one case for one policy.
     pub measure: fn(&Bench, &Case) -> Result<Vec<Row>, Error>,
+}
+
+/// Kinds of figures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Chart {
+    /// Lines over the varied quantity.
+    Lines,
+    /// A card: one row for each case, from a value along a horizontal axis to the worst instance.
+    Card,
 }
 
 /// An axis of a plot.

@@ -1,6 +1,6 @@
 //! `noise`: noise of sensors and actuators, in use only, and in training and use.
 
-use super::{Case, RATIO, Scale, Study, Subject, score};
+use super::{Case, Chart, RATIO, Scale, Study, Subject, score};
 use cinoc::Error;
 
 pub const STUDY: Study = Study {
@@ -8,6 +8,7 @@ pub const STUDY: Study = Study {
     about: "Noise of sensors (on every value of the field) and of actuators (on every push): in use only, and in training too.",
     x: Scale::log("standard deviation, of the field's or the push's size"),
     y: RATIO,
+    chart: Chart::Lines,
     effort: false,
     cases,
     measure: score,

@@ -1,6 +1,6 @@
 //! `physics`: coefficients of the equation other than the trained ones.
 
-use super::{Case, RATIO, Scale, Study, Subject, score};
+use super::{Case, Chart, RATIO, Scale, Study, Subject, score};
 use cinoc::Error;
 
 pub const STUDY: Study = Study {
@@ -8,6 +8,7 @@ pub const STUDY: Study = Study {
     about: "Other coefficients of the equation than the trained ones, with several numbers of agents.",
     x: Scale::log("agents"),
     y: RATIO,
+    chart: Chart::Lines,
     effort: false,
     cases,
     measure: score,

@@ -1,6 +1,6 @@
 //! `positions`: random initial positions, and static agents.
 
-use super::{Case, IMMOBILE, RATIO, Scale, Study, Subject, score};
+use super::{Case, Chart, IMMOBILE, RATIO, Scale, Study, Subject, score};
 use cinoc::Error;
 use cinoc::internal::place::Placement;
 
@@ -9,6 +9,7 @@ pub const STUDY: Study = Study {
     about: "Agents that begin at random positions or in a cluster; agents that cannot move, in use only and in training too.",
     x: Scale::log("agents"),
     y: RATIO,
+    chart: Chart::Lines,
     effort: false,
     cases,
     measure: score,

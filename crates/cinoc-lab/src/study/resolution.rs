@@ -1,6 +1,6 @@
 //! `resolution`: grids other than the trained one.
 
-use super::{Case, RATIO, Scale, Study, Subject, pairs, score};
+use super::{Case, Chart, RATIO, Scale, Study, Subject, pairs, score};
 use cinoc::Error;
 
 pub const STUDY: Study = Study {
@@ -8,6 +8,7 @@ pub const STUDY: Study = Study {
     about: "Coarser and finer grids than the trained one, with several numbers of agents.",
     x: Scale::log("nodes along an axis"),
     y: RATIO,
+    chart: Chart::Lines,
     effort: false,
     cases,
     measure: score,

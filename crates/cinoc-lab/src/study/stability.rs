@@ -2,7 +2,7 @@
 //! runs.
 
 use super::measure::Ready;
-use super::{Bench, Case, IMMOBILE, Row, Scale, Study, Subject};
+use super::{Bench, Case, Chart, IMMOBILE, Row, Scale, Study, Subject};
 use crate::stability::{Rest, Ring, lattice, simulate, whole};
 use cinoc::Error;
 use cinoc::settings::Overlay;
@@ -12,6 +12,7 @@ pub const STUDY: Study = Study {
     about: "Growth rates of small disturbances near rest (below 0: stable), predicted from one cell and measured in runs.",
     x: Scale::log("agents"),
     y: Scale::linear("growth per unit of time"),
+    chart: Chart::Lines,
     effort: false,
     cases,
     measure,

@@ -29,6 +29,9 @@ pub struct Env {
     /// Numbers of the global observation: field, target, positions, strengths.
     #[pyo3(get)]
     width_global: usize,
+    /// Samples of the field that an agent reads, each with a sensor.
+    #[pyo3(get)]
+    points: usize,
     state: Mutex<State>,
 }
 
@@ -51,6 +54,14 @@ pub struct Snapshot {
 impl Env {
     fn state(&self) -> PyResult<MutexGuard<'_, State>> {
         alone(&self.state, "environment")
+    }
+
+    /// Refuses an agent that is not there.
+    fn known(&self, instance: usize, agent: usize) -> PyResult<()> {
+        if instance < self.instances && agent < self.agents {
+            return Ok(());
+        }
+        Err(wrong(format!("there is no agent {agent} of instance {instance}; there are {} of {}", self.agents, self.instances)))
     }
 
     /// Copies a few numbers of each instance into an array of the caller.
@@ -98,7 +109,8 @@ impl Env {
         })?;
         let state = state.map_err(told)?;
         let width_global = 2 * problem.inner.stepper.grid().count() + agents * (problem.inner.swarm.dimensions() + 1);
-        Ok(Self { instances, agents, width: state.env.observation_len(), width_global, problem, state: Mutex::new(state) })
+        let (width, points) = (state.env.observation_len(), problem.inner.swarm.points());
+        Ok(Self { instances, agents, width, width_global, points, problem, state: Mutex::new(state) })
     }
 
     /// Resets the marked episodes: each is the instance of its seed and index, except for what is given.
@@ -339,17 +351,39 @@ impl Env {
 
     /// Changes the strength of an agent from the next tick on; 0 makes it fail.
     fn set_strength(&self, instance: usize, agent: usize, strength: f64) -> PyResult<()> {
-        if instance >= self.instances || agent >= self.agents {
-            return Err(wrong(format!(
-                "there is no agent {agent} of instance {instance}; there are {} of {}",
-                self.agents, self.instances
-            )));
-        }
+        self.known(instance, agent)?;
         if !(0.0..=1.0).contains(&strength) {
             return Err(wrong(format!("a strength cannot be {strength}; it is 1 for an active agent, 0 for a failed one")));
         }
         self.state()?.env.set_strength(instance, agent, strength as Real);
         Ok(())
+    }
+
+    /// Switches sensors of an agent off or on: that of one sample, or all.
+    #[pyo3(signature = (instance, agent, point = None, works = false))]
+    fn set_sensor(&self, instance: usize, agent: usize, point: Option<usize>, works: bool) -> PyResult<()> {
+        self.known(instance, agent)?;
+        if let Some(point) = point.filter(|point| *point >= self.points) {
+            return Err(wrong(format!("there is no sensor {point} of an agent; there are {}", self.points)));
+        }
+        self.state()?.env.set_sensor(instance, agent, point, works);
+        Ok(())
+    }
+
+    /// Ages of the samples in the next tick, [instances, agents, points].
+    fn ages(&self, py: Python<'_>, out: &Bound<'_, PyAny>) -> PyResult<()> {
+        let (mut state, mut out) = (self.state()?, room::<Real>("out", out, &[self.instances, self.agents, self.points])?);
+        let (env, out) = (&mut state.env, numbers_mut(&mut out));
+        engine(py, || {
+            for (i, out) in out.chunks_exact_mut((self.agents * self.points).max(1)).enumerate() {
+                match env.ages(i) {
+                    // Nothing is lost.
+                    [] => out.fill(0.0),
+                    // Agents that share a view have the same ages.
+                    ages => out.chunks_exact_mut(ages.len()).for_each(|out| out.copy_from_slice(ages)),
+                }
+            }
+        })
     }
 
     /// Everything as it is now.

@@ -26,11 +26,20 @@ pub struct Disturbance {
     /// before the safety layer. It also acts under zero control, so that uncontrolled episodes are disturbed alike. For
     /// agents whose velocity drives the field instead of a push, it acts on each component of the velocity.
     pub actuator: f64,
+    /// Standard deviation of the bias of each agent's push: an offset that lasts for an episode and is drawn for each
+    /// agent and component, like a load on the system. It acts where actuator noise does.
+    pub actuator_bias: f64,
     /// Ticks from a decision to its effect; the control is zero until the first decision takes effect.
     pub delay: usize,
 }
 
 impl Disturbance {
+    /// Returns true if pushes are disturbed.
+    #[doc(hidden)]
+    pub fn on_actuators(&self) -> bool {
+        self.actuator > 0.0 || self.actuator_bias > 0.0
+    }
+
     /// Number of pending decisions, if each is repeated for `hold` ticks.
     #[doc(hidden)]
     pub fn pending(&self, hold: usize) -> usize {
@@ -69,10 +78,15 @@ impl Disturbance {
     ) {
         let (first, each) = (out.len(), ticks.len() * width);
         out.resize(first + agents * each, 0.0);
+        let mut rng = Rng::new(seed, Stream::ActuatorBias, 0);
+        let biased = self.actuator_bias > 0.0;
+        let mut bias = || if biased { (self.actuator_bias * rng.normal()) as Real } else { 0.0 };
+        let biases: Vec<Real> = (0..agents * push_width).map(|_| bias()).collect();
         for (i, tick) in ticks.enumerate() {
             let mut rng = Rng::new(seed, Stream::Actuator, tick as u64);
-            for agent in out[first..].chunks_exact_mut(each) {
-                agent[i * width..][..push_width].iter_mut().for_each(|noise| *noise = (self.actuator * rng.normal()) as Real);
+            for (agent, biases) in out[first..].chunks_exact_mut(each).zip(biases.chunks_exact(push_width)) {
+                let noise = agent[i * width..][..push_width].iter_mut().zip(biases);
+                noise.for_each(|(noise, bias)| *noise = (self.actuator * rng.normal()) as Real + bias);
             }
         }
     }

@@ -10,6 +10,9 @@ settings! {
         readings: f64 = 0.0..=1.0,
         /// Probability that all samples of an agent are lost in a tick, as with late messages.
         views: f64 = 0.0..=1.0,
+        /// Probability that a message of a neighbour is lost in a tick, where agents talk.
+        #[absent = 0.0]
+        messages: f64 = 0.0..=1.0,
         /// Fraction of the sensors that fail for good, each at a random tick of the episode.
         sensors: f64 = 0.0..=1.0,
         /// Fraction of the agents whose sensors all fail for good, each at a random tick of the episode.
@@ -22,7 +25,7 @@ impl Copy for Losses {}
 impl Default for Losses {
     /// No losses.
     fn default() -> Self {
-        Self { readings: 0.0, views: 0.0, sensors: 0.0, blind: 0.0 }
+        Self { readings: 0.0, views: 0.0, messages: 0.0, sensors: 0.0, blind: 0.0 }
     }
 }
 
@@ -31,7 +34,7 @@ pub const REST: Real = 10.0;
 
 /// The ticks at which agents read their sensors.
 #[derive(Clone, Copy)]
-pub struct Readout {
+pub struct ReadTick {
     /// Current tick.
     pub tick: usize,
     /// Ticks between two readings.
@@ -46,30 +49,37 @@ impl Losses {
         [self.readings, self.views, self.sensors, self.blind].into_iter().any(|share| share > 0.0)
     }
 
+    /// Appends to `out` 1 for each of `count` messages that arrives in a tick, and 0 for each that is lost.
+    pub fn add_arrivals(&self, seed: u64, tick: usize, count: usize, out: &mut Vec<Real>) {
+        let drawn = Draws(Rng::seed(seed, Stream::Loss, 0));
+        let arrives = |message: usize| drawn.uniform(Purpose::Message, tick, message) >= self.messages;
+        out.extend((0..count).map(|message| Real::from(u8::from(arrives(message)))));
+    }
+
     /// Appends to `out` the age of the last reading of every sensor, `[agents, points]`, in ticks: 0 for a reading of
     /// this tick. Before the first reading, ages count from the start of the episode.
     ///
     /// Losses are a function of seed, tick and sensor, so that ages can be computed for any tick.
-    pub fn add_ages(&self, seed: u64, readout: Readout, agents: usize, points: usize, out: &mut Vec<Real>) {
+    pub fn add_ages(&self, seed: u64, at: ReadTick, agents: usize, points: usize, out: &mut Vec<Real>) {
         let drawn = Draws(Rng::seed(seed, Stream::Loss, 0));
         for agent in 0..agents {
-            let blind = drawn.failure(self.blind, readout.ticks, Purpose::Blind, agent);
+            let blind = drawn.failure(self.blind, at.ticks, Purpose::Blind, agent);
             let from = agent * points;
             out.extend((from..from + points).map(|sensor| {
-                let failed = drawn.failure(self.sensors, readout.ticks, Purpose::Sensor, sensor);
+                let failed = drawn.failure(self.sensors, at.ticks, Purpose::Sensor, sensor);
                 let failed = [blind, failed].into_iter().flatten().min();
                 let lost = |tick: usize| {
                     drawn.uniform(Purpose::Reading, tick, sensor) < self.readings
                         || drawn.uniform(Purpose::View, tick, agent) < self.views
                 };
-                age(readout, failed, lost) as Real
+                age(at, failed, lost) as Real
             }));
         }
     }
 }
 
 /// Returns the age of a reading of a sensor that may have `failed` at some tick, and of which readings may be `lost`.
-fn age(Readout { tick, every, .. }: Readout, failed: Option<usize>, lost: impl Fn(usize) -> bool) -> usize {
+fn age(ReadTick { tick, every, .. }: ReadTick, failed: Option<usize>, lost: impl Fn(usize) -> bool) -> usize {
     let mut age = match failed {
         Some(failed) if tick >= failed => ((tick - failed) / every + 1) * every,
         _ => 0,
@@ -88,6 +98,7 @@ enum Purpose {
     Sensor = 3,
     Blind = 4,
     Tick = 5,
+    Message = 6,
 }
 
 /// Random numbers of an episode, each with an address; cheaper than a generator for each.
@@ -130,7 +141,7 @@ mod tests {
 
     fn ages(losses: Losses, tick: usize, agents: usize, points: usize) -> Vec<Real> {
         let mut out = Vec::new();
-        losses.add_ages(7, Readout { tick, every: 1, ticks: 100 }, agents, points, &mut out);
+        losses.add_ages(7, ReadTick { tick, every: 1, ticks: 100 }, agents, points, &mut out);
         out
     }
 
@@ -144,7 +155,7 @@ mod tests {
 
     #[test]
     fn ages_grow_by_one_until_the_next_reading() {
-        let losses = Losses { readings: 0.4, views: 0.1, sensors: 0.2, blind: 0.1 };
+        let losses = Losses { readings: 0.4, views: 0.1, sensors: 0.2, blind: 0.1, ..Losses::default() };
         for tick in 1..100 {
             for (before, after) in ages(losses, tick - 1, 6, 4).into_iter().zip(ages(losses, tick, 6, 4)) {
                 assert!(after == 0.0 || after == before + 1.0, "tick {tick}: {before}, then {after}");

@@ -17,7 +17,8 @@ use crate::actuate::Actuate;
 use crate::limit::{Crowd, Limit, Safety};
 use crate::place::{Place, Placement, cluster, scatter};
 use crate::random::Rng;
-use crate::sense::{Features, Observation, Readout, SelfSensing, Sense, Visible};
+use crate::sense::{Features, Hear, Observation, Readout, SelfSensing, Sense, Visible};
+use cinoc_pde::Grid;
 use cinoc_tape::Var;
 use std::ops::Range;
 use std::sync::Arc;
@@ -59,6 +60,7 @@ pub struct Swarm {
     advance: Option<Arc<Advance>>,
     disturbance: Disturbance,
     readout: Readout,
+    hear: Option<Arc<Hear>>,
     /// Standard deviations of noise and bias of each observed value, in units of those of the field.
     scales: Vec<[Real; 2]>,
 }
@@ -72,9 +74,9 @@ impl Swarm {
         limit: Box<dyn Limit>,
         actuate: Box<dyn Actuate>,
     ) -> Self {
-        let (crowd, safety, advance, disturbance, scales) = Default::default();
+        let (crowd, safety, advance, disturbance, hear, scales) = Default::default();
         let readout = Readout::new(sense.features().patch, sense.points(), SelfSensing::default());
-        Self { dimensions, place, sense, crowd, limit, safety, actuate, advance, disturbance, readout, scales }
+        Self { dimensions, place, sense, crowd, limit, safety, actuate, advance, disturbance, readout, hear, scales }
     }
 
     /// Makes agents mobile; the last components of each action are the velocity.
@@ -91,6 +93,39 @@ impl Swarm {
     #[doc(hidden)]
     pub fn with_safety(self, safety: Safety) -> Self {
         Self { safety: Some(Arc::new(safety)), ..self }
+    }
+
+    /// Lets agents hear the messages of their neighbours on a grid, if their policy sends any.
+    #[doc(hidden)]
+    pub fn with_hearing(self, grid: &Grid) -> Self {
+        Self { hear: Some(Arc::new(Hear::new(grid))), ..self }
+    }
+
+    /// Number of neighbours that an agent can hear.
+    #[doc(hidden)]
+    pub fn neighbours(&self) -> usize {
+        self.hear.as_ref().map_or(0, |hear| hear.neighbours())
+    }
+
+    /// Returns the messages that each agent hears, of those that arrive.
+    ///
+    /// # Panics
+    /// If agents cannot hear.
+    #[doc(hidden)]
+    pub fn hear<'t>(&self, messages: Var<'t>, xi: Var<'t>, strength: Var<'t>, arrivals: Option<Var<'t>>) -> Var<'t> {
+        let hear = self.hear.as_ref().expect("agents that can hear");
+        let all = || {
+            messages
+                .tape()
+                .constant(messages.shape().with_last(hear.neighbours()), &vec![1.0; messages.shape().rows() * hear.neighbours()])
+        };
+        messages.tape().record(hear, [messages, xi, strength, arrivals.unwrap_or_else(all)])
+    }
+
+    /// Appends to `out` 1 for each message that arrives in a tick, 0 for each that is lost.
+    #[doc(hidden)]
+    pub fn arrivals(&self, seed: u64, tick: usize, agents: usize, out: &mut Vec<Real>) {
+        self.disturbance.lost.add_arrivals(seed, tick, agents * self.neighbours(), out);
     }
 
     /// Adds what agents sense of their own readings.
@@ -219,7 +254,7 @@ impl Swarm {
     #[doc(hidden)]
     pub fn ages(&self, seed: u64, [tick, every, ticks]: [usize; 3], agents: usize, out: &mut Vec<Real>) {
         let viewers = if self.features().shared { 1 } else { agents };
-        self.disturbance.lost.add_ages(seed, losses::Readout { tick, every, ticks }, viewers, self.points(), out);
+        self.disturbance.lost.add_ages(seed, losses::ReadTick { tick, every, ticks }, viewers, self.points(), out);
     }
 
     /// Returns each agent's strength, reduced in crowds.
@@ -289,7 +324,7 @@ impl Swarm {
     /// noise.
     #[doc(hidden)]
     pub fn actuator_noise(&self, seed: u64, ticks: Range<usize>, agents: usize, out: &mut Vec<Real>) {
-        if self.disturbance.actuator > 0.0 {
+        if self.disturbance.on_actuators() {
             self.disturbance.add_actuator_noise(seed, ticks, agents, [self.push_width(), self.action_width()], out);
         }
     }

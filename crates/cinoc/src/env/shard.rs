@@ -306,6 +306,7 @@ impl Shard {
         recorder.gather(&mut self.inputs, |slot, out| match slot {
             Slot::Strength => out.extend_from_slice(&self.acting),
             Slot::Ages => out.extend_from_slice(&self.ages),
+            Slot::Arrivals => e.each_noise(|seed, tick| swarm.arrivals(seed, tick, agents, out)),
             Slot::Now => out.extend(e.ticks.iter().map(|&tick| tick as Real)),
             Slot::SensorNoise => {
                 let nodes = problem.stepper.grid().count();

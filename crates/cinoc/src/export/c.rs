@@ -4,7 +4,7 @@
 mod header;
 mod helpers;
 
-use super::guard::{REST, Samples};
+use super::guard::{MaskedSamples, REST};
 use super::program::{Instruction, Program, Value, renames};
 use super::text;
 use super::workspace::Workspace;
@@ -90,7 +90,7 @@ static cinoc_real cinoc_limited(cinoc_real x, cinoc_real limit)
 ";
 
 /// Rules of [`Guard`](super::guard::Guard) for samples with a mask of lost ones.
-fn hold_samples(Samples { points, axes, .. }: Samples) -> String {
+fn hold_samples(MaskedSamples { points, axes, .. }: MaskedSamples) -> String {
     format!(
         "
 /* Copies samples that were read. Lost ones are held, and their age takes the place of the mask. Returns 1 if all are

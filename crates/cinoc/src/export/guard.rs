@@ -40,13 +40,13 @@ pub fn hold(readings: &[Real], held: &mut [Real]) {
 pub struct Guard {
     /// Index of the strength.
     strength: usize,
-    /// Samples with a mask of lost ones, if ages are sensed.
-    pub samples: Option<Samples>,
+    /// MaskedSamples with a mask of lost ones, if ages are sensed.
+    pub samples: Option<MaskedSamples>,
 }
 
 /// Indices of the readings of samples.
 #[derive(Clone, Copy, Debug)]
-pub struct Samples {
+pub struct MaskedSamples {
     /// First error.
     error: usize,
     /// First slope; those of a sample are contiguous.
@@ -77,7 +77,7 @@ impl Guard {
         }
         let samples = match first {
             [Some((error, points)), Some((slope, slopes)), Some((lost, _))] => {
-                Some(Samples { error, slope, lost, points, axes: slopes / points })
+                Some(MaskedSamples { error, slope, lost, points, axes: slopes / points })
             }
             _ => None,
         };
@@ -90,7 +90,7 @@ impl Guard {
         let before = self.samples.map(|samples| (samples, samples.keep(readings, held)));
         hold(readings, held);
         held[self.strength] = strength(readings[self.strength]);
-        let Some((Samples { error, slope, lost, points, axes }, lost_ones)) = before else { return };
+        let Some((MaskedSamples { error, slope, lost, points, axes }, lost_ones)) = before else { return };
         let mut blind = true;
         for (point, kept) in lost_ones.into_iter().enumerate() {
             let age = &mut held[lost + point];
@@ -110,7 +110,7 @@ impl Guard {
 /// Age, error and slopes of a lost sample.
 type Kept = Option<(Real, Real, Vec<Real>)>;
 
-impl Samples {
+impl MaskedSamples {
     /// Returns what is held of each lost sample.
     fn keep(&self, readings: &[Real], held: &[Real]) -> Vec<Kept> {
         let valid = |x: Real| if is_valid(x) { x } else { 0.0 };

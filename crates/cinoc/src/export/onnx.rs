@@ -2,7 +2,7 @@
 //!
 //! Written without a library: a model is a few nested messages of protocol buffers, and only plain operations occur.
 
-use super::guard::{READING_BOUND, REST, Samples};
+use super::guard::{MaskedSamples, READING_BOUND, REST};
 use super::program::{Input, Instruction, Program, Value};
 use super::text;
 use crate::disk::protobuf::Message;
@@ -261,7 +261,7 @@ impl Graph<'_> {
     }
 
     /// Returns masks of the samples and of their slopes that were read: valid, and not marked as lost.
-    fn read_samples(&mut self, Samples { points, axes, .. }: Samples) -> [String; 2] {
+    fn read_samples(&mut self, MaskedSamples { points, axes, .. }: MaskedSamples) -> [String; 2] {
         let [size, unmarked, sampled, slopes, least, sound, read, repeated] = [(); 8].map(|()| self.new_name());
         let half = self.input_scalar(0.5);
         self.node("Abs", &["lost"], &size, &[]);

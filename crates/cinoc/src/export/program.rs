@@ -72,6 +72,10 @@ impl Program {
                 "it sees the whole field and drives all agents at once; export a policy of which each agent runs its own copy";
             return Err(Error::Export { reason: reason.into() });
         }
+        if declared.messages > 0 {
+            let reason = "its agents talk to each other, which exported files cannot; export a policy with policy.messages=0";
+            return Err(Error::Export { reason: reason.into() });
+        }
         let mut instruments = swarm.instruments();
         let seen = instruments.len();
         if declared.noise > 0 {
@@ -89,7 +93,7 @@ impl Program {
             let (readings, mut more) = (&given[..seen], given[seen..].iter().copied());
             let noise = if declared.noise > 0 { more.next() } else { None };
             let clock = more.next().map(|clock| clock.reshape([1, 1]));
-            let context = Context { memory, noise, clock, everything: None, action_repeat: 1 };
+            let context = Context { memory, heard: None, noise, clock, everything: None, action_repeat: 1 };
             let strength = readings[seen - 1].reshape([1, 1]);
             let limit = |raw| mask_failed(swarm.act_alone(raw, readings), strength);
             let (theta, shown) = (params.leaves(&tape, false), swarm.shown(readings));
@@ -120,7 +124,7 @@ impl Program {
     }
 
     /// Returns the samples that can be marked as lost, if ages are sensed.
-    pub(super) fn samples(&self) -> Option<guard::Samples> {
+    pub(super) fn samples(&self) -> Option<guard::MaskedSamples> {
         self.guard.samples
     }
 

@@ -26,6 +26,22 @@ pub fn square_lattice(agents: usize, at: impl Fn(usize, usize, usize) -> f64) ->
     (0..agents).flat_map(|m| [at(0, m / side, side - 1), at(1, m % side, side - 1)].map(|x| x as Real)).collect()
 }
 
+/// Returns a lattice of columns with nearly equal numbers of agents, `[agents, 2]`: the square lattice for square numbers,
+/// and even for all others. `at(axis, i, steps)` is as in [`square_lattice`]; a single agent takes the middle.
+pub fn even_columns(agents: usize, at: impl Fn(usize, usize, usize) -> f64) -> Vec<Real> {
+    let columns = (agents as f64).sqrt().round().max(1.0) as usize;
+    let place = |axis: usize, i: usize, count: usize| match count {
+        1 => 0.5 * (at(axis, 0, 1) + at(axis, 1, 1)),
+        _ => at(axis, i, count - 1),
+    };
+    let mut all = Vec::with_capacity(2 * agents);
+    for c in 0..columns {
+        let count = (c + 1) * agents / columns - c * agents / columns;
+        (0..count).for_each(|i| all.extend([place(0, c, columns) as Real, place(1, i, count) as Real]));
+    }
+    all
+}
+
 /// Returns the most even lattice of a torus with `agents` points, `[agents, 2]`: nearly triangular, for any number of
 /// agents.
 ///

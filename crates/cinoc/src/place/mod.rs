@@ -7,7 +7,7 @@ pub use random::{Placement, WITHIN, cluster, scatter};
 
 use crate::Real;
 use crate::geometry::Rectangle;
-use lattice::{cell_centres, most_even, square_lattice};
+use lattice::{cell_centres, even_columns, most_even, square_lattice};
 
 /// Initial positions of agents.
 ///
@@ -119,6 +119,17 @@ impl Place for Inside {
     }
 }
 
+/// Placement in columns with nearly equal numbers of agents inside a rectangle.
+#[derive(Clone, Debug)]
+pub struct EvenInside(pub Rectangle);
+
+impl Place for EvenInside {
+    fn start(&self, agents: usize) -> Vec<Real> {
+        let Rectangle { low, high } = self.0;
+        even_columns(agents, |axis, i, steps| low[axis] + (high[axis] - low[axis]) * i as f64 / steps as f64)
+    }
+}
+
 fn line_or_plane(lengths: &[Real]) -> Vec<Real> {
     let d = lengths.len();
     assert!((1..=2).contains(&d), "agents start on a line or in the plane; lattices in {d} dimensions are not supported");
@@ -145,6 +156,22 @@ mod tests {
         let inside = Inside(Rectangle { low: [0.2, 0.4], high: [0.8, 1.6] });
         assert_eq!((inside.start(3), inside.start(1)), (plane.start(3), vec![0.2, 0.4]));
         assert!(inside.start(0).is_empty() && plane.start(0).is_empty() && one.start(0).is_empty());
+    }
+
+    #[test]
+    fn even_columns_are_the_square_lattice_for_squares() {
+        let rectangle = Rectangle { low: [0.2, 0.4], high: [0.8, 1.6] };
+        let (even, square) = (EvenInside(rectangle), Inside(rectangle));
+        for agents in [4, 9, 16, 25] {
+            assert_eq!(even.start(agents), square.start(agents));
+        }
+        assert_eq!(even.start(1), [0.5, 1.0]);
+        assert!(even.start(0).is_empty());
+        let columns = |xi: &[Real]| {
+            xi.chunks_exact(2).map(|at| at[0]).collect::<Vec<_>>().chunk_by(|a, b| a == b).map(<[Real]>::len).collect::<Vec<_>>()
+        };
+        assert_eq!(columns(&even.start(18)), [4, 5, 4, 5]);
+        assert_eq!(columns(&even.start(5)), [2, 3]);
     }
 
     #[test]

@@ -24,6 +24,9 @@ use cinoc_tape::{Leaves, Params, Shape, Var};
 pub struct PolicyInputs {
     /// Size of each agent's memory, which is zero at the start and for failed agents.
     pub memory: usize,
+    /// Numbers that an agent tells its neighbours, who hear them in the next tick: the last ones of its memory.
+    #[doc(hidden)]
+    pub messages: usize,
     /// Standard normal numbers per agent and tick.
     pub noise: usize,
     /// True if it uses the elapsed fraction of the episode.
@@ -37,6 +40,9 @@ pub struct PolicyInputs {
 pub struct Context<'t> {
     /// Memory, `[batch, agents, memory]`.
     pub memory: Option<Var<'t>>,
+    /// Messages of neighbours, `[batch, agents, neighbours·messages]`.
+    #[doc(hidden)]
+    pub heard: Option<Var<'t>>,
     /// Standard normal numbers, `[batch, agents, noise]`.
     pub noise: Option<Var<'t>>,
     /// Elapsed fraction of the episode, `[batch, 1]`.
@@ -62,7 +68,7 @@ pub struct Everything<'t> {
 impl Default for Context<'_> {
     /// No declared inputs, and a decision in every tick.
     fn default() -> Self {
-        Self { memory: None, noise: None, clock: None, everything: None, action_repeat: 1 }
+        Self { memory: None, heard: None, noise: None, clock: None, everything: None, action_repeat: 1 }
     }
 }
 
@@ -164,19 +170,23 @@ pub struct Plant {
     pub agents: usize,
     /// Size of the whole state: field, target and all positions.
     pub everything: usize,
+    /// Number of neighbours that an agent can hear; 0: none.
+    #[doc(hidden)]
+    pub neighbours: usize,
 }
 
 impl Plant {
     /// Creates a plant of agents that observe `features` and act with `action_width` numbers.
     pub fn new(features: Features, action_width: usize) -> Self {
-        Self { features, action_width, agents: 0, everything: 0 }
+        Self { features, action_width, agents: 0, everything: 0, neighbours: 0 }
     }
 
     /// Returns true if a policy that was built for this plant can act on another one.
     #[doc(hidden)]
     pub fn serves(&self, policy: &dyn Policy, other: &Self) -> bool {
         let whole = !policy.declared().everything || self.everything == other.everything;
-        whole && (self.features, self.action_width) == (other.features, other.action_width)
+        let heard = policy.declared().messages == 0 || self.neighbours == other.neighbours;
+        whole && heard && (self.features, self.action_width) == (other.features, other.action_width)
     }
 }
 

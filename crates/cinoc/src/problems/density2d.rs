@@ -1,11 +1,11 @@
 //! `density2d`: a density on a rectangle, transported to its target by the wind of mobile agents.
 
-use super::common::{crowd, window_fits};
+use super::common::{Variation, crowd, vary, window_fits};
 use crate::actuate::Flow2d;
 use crate::agents::{Advance, Disturbance, Losses, Swarm};
 use crate::geometry::Rectangle;
 use crate::limit::LengthLimit;
-use crate::place::Inside;
+use crate::place::{EvenInside, Inside};
 use crate::policy::{DeepONet, Recurrent};
 use crate::problem::{Definition, Explanation, Preset, Problem, Published, Sweep, Sweeps};
 use crate::recipe::{Recipe, Schedule, Train};
@@ -79,6 +79,9 @@ settings! {
         v_limit: f64 = 1e-9..=1e9,
         /// Distance of the initial lattice of agents from the walls (a little more at the upper one).
         start_margin: f64 = 0.0..=1e3,
+        /// Agents start in columns with nearly equal numbers, instead of filling a square lattice row by row.
+        #[absent = false]
+        start_even: bool = (),
         /// Local density (1 for a single agent, up to 1 more per neighbour) above which agents act less; 0: off. Needs
         /// positions of active neighbours.
         crowd: f64 = 0.0..=1e6,
@@ -99,6 +102,9 @@ settings! {
         /// Standard deviation of actuator noise on each component of the velocity, in every tick; it acts on the wind.
         #[absent = 0.0]
         actuator_noise: f64 = 0.0..=1e6,
+        /// Standard deviation of the bias of each agent's push, constant over an episode: a lasting disturbance.
+        #[absent = 0.0]
+        actuator_bias: f64 = 0.0..=1e6,
         /// Actuation delay, in ticks.
         #[absent = 0]
         delay: usize = 0..=50,
@@ -189,6 +195,7 @@ impl Definition for Density2d {
                 sigma: 0.2,
                 v_limit: 0.8,
                 start_margin: 0.15,
+                start_even: false,
                 crowd: 0.0,
                 crowd_width: 1.0,
                 sensor_noise: 0.0,
@@ -196,6 +203,7 @@ impl Definition for Density2d {
                 sensor_bias: 0.0,
                 lost: Losses::default(),
                 actuator_noise: 0.0,
+                actuator_bias: 0.0,
                 delay: 0,
             },
             // Patches: twelve samples along each axis, one cell of the x axis apart.
@@ -231,6 +239,12 @@ impl Definition for Density2d {
         (train.deaths, train.blocks) = (0.3, 0.3);
         (train.validate_every, train.validate_instances) = (50, 32);
         (train.validate_agents, train.validate_fail) = (vec![4, 9, 36], 0.3);
+        if preset == Preset::Robust {
+            (settings.observe.ages, settings.observe.roughness) = (true, true);
+            let coefficients = [("physics.drift", settings.physics.drift)];
+            vary(&mut train, &Variation { size: 1.0, push: 0.8, coefficients: &coefficients, ticks: &[150, 150, 300, 450] });
+            (train.scattered, settings.swarm.start_even) = (0.0, true);
+        }
         // A wind of 0.03 moves the density by half a cell per tick, the limit: initial actions are far below the
         // largest velocity, 0.8.
         let policy =
@@ -280,11 +294,12 @@ impl Definition for Density2d {
         let Blowers { sigma, v_limit, crowd: alone, crowd_width, sensor_noise: sensor, actuator_noise: actuator, delay, .. } =
             self.swarm;
         let (each_sensor, bias, lost) = (self.swarm.sensor_noise_each, self.swarm.sensor_bias, self.swarm.lost);
+        let actuator_bias = self.swarm.actuator_bias;
         let real = |corner: [f64; 2]| corner.map(|x| x as Real).to_vec();
         // The action is the velocity, which is also the wind. Agents add nothing to the field.
         let swarm = Swarm::new(
             2,
-            Box::new(Inside(start)),
+            if self.swarm.start_even { Box::new(EvenInside(start)) } else { Box::new(Inside(start)) },
             Box::new(sight.with_centroids(&grid)),
             Box::new(LengthLimit::new(v_limit)),
             Box::new(Arc::new(Flow2d::new(&grid, sigma, gain))),
@@ -292,7 +307,8 @@ impl Definition for Density2d {
         .with_motion(Advance::new(motion as Real, real(home.low), real(home.high)))
         .with_crowding(crowd(&grid, sigma, alone, crowd_width))
         .with_self_sensing(window.self_sensing())
-        .with_disturbance(Disturbance { sensor, each_sensor, bias, lost, actuator, delay });
+        .with_hearing(&grid)
+        .with_disturbance(Disturbance { sensor, each_sensor, bias, lost, actuator, actuator_bias, delay });
         Problem {
             name: Self::NAME.into(),
             task: Box::new(MomentMatching::new(&grid, &self.data, &self.cost)),

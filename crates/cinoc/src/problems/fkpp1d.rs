@@ -1,6 +1,6 @@
 //! `fkpp1d`: the Fisher–KPP equation on an interval, tracked by mobile agents.
 
-use super::common::{LineDomain, Mobile, tune_line, window_fits};
+use super::common::{LineDomain, Mobile, Variation, harden, tune_line, window_fits};
 use crate::policy::{DeepONet, Recurrent};
 use crate::problem::{Definition, Explanation, Preset, Problem, Published, Sweep, Sweeps};
 use crate::recipe::{Recipe, Train};
@@ -100,6 +100,14 @@ impl Definition for Fkpp1d {
         (train.blocks, train.clustered) = (0.4, 0.2);
         train.agents = vec![10, 10, 10, 12, 14, 20, 20, 20, 20, 28, 40];
         (train.updates, train.validate_instances, train.validate_agents) = (800, 48, vec![10, 20, 100]);
+        if preset == Preset::Robust {
+            let Self { physics, observe, .. } = &mut settings;
+            (observe.believed_nu, observe.believed_rho) = (physics.nu, physics.rho);
+            let coefficients = [("physics.nu", physics.nu), ("physics.rho", physics.rho)];
+            let variation = Variation { size: 1.0, push: 40.0, coefficients: &coefficients, ticks: &[300, 300, 300, 600, 900] };
+            harden(observe, &mut train, &variation);
+            (train.rate_start, train.rate, train.rate_end, train.updates) = (3e-4, 3e-3, 3e-5, 1200);
+        }
         (settings, Recipe::new(Recurrent { output_scale: 0.2, ..Recurrent::default() }, train))
     }
 

@@ -1,6 +1,6 @@
 //! `heat1d`: the heat equation on an interval, tracked by mobile agents.
 
-use super::common::{DIFFUSIVITIES, LineDomain, Mobile, tune_line, window_fits};
+use super::common::{DIFFUSIVITIES, LineDomain, Mobile, Variation, harden, tune_line, window_fits};
 use crate::policy::{DeepONet, Recurrent};
 use crate::problem::{Definition, Explanation, Preset, Problem, Published, Sweeps};
 use crate::recipe::{Recipe, Train};
@@ -91,6 +91,15 @@ impl Definition for Heat1d {
         // Small swarms are harder to learn.
         train.agents = vec![4, 4, 4, 4, 4, 5, 6, 6, 8, 8, 8, 8, 12, 16, 16, 32];
         (train.updates, train.validate_agents) = (1600, vec![4, 8, 16, 32]);
+        if preset == Preset::Robust {
+            let Self { physics, observe, .. } = &mut settings;
+            // Agents do not know the true diffusivity.
+            observe.believed_nu = physics.nu;
+            let coefficients = [("physics.nu", physics.nu)];
+            let variation = Variation { size: 1.0, push: 40.0, coefficients: &coefficients, ticks: &[300, 300, 300, 600, 900] };
+            harden(observe, &mut train, &variation);
+            (train.rate_start, train.rate, train.rate_end, train.updates) = (4e-4, 4e-3, 3e-5, 2000);
+        }
         (settings, Recipe::new(Recurrent::default(), train))
     }
 

@@ -86,7 +86,7 @@ impl Definition for Heat2dObstacles {
 
     fn preset(preset: Preset) -> (Self, Recipe) {
         let (HeatPlane { physics, swarm, observe, data, cost }, mut recipe) = HeatPlane::preset(preset);
-        let ours = preset == Preset::Tuned;
+        let ours = preset != Preset::Paper;
         if ours {
             recipe.train.updates = 1200;
         }

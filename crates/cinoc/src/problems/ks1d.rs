@@ -1,6 +1,6 @@
 //! `ks1d`: the Kuramoto–Sivashinsky equation on a ring, stabilised by fixed agents.
 
-use super::common::{Rest, States, Static, calm, nodes_fit, rest_needs_no_view, states_fit, window_fits};
+use super::common::{Rest, States, Static, Variation, calm, harden, nodes_fit, rest_needs_no_view, states_fit, window_fits};
 use crate::policy::DeepONet;
 use crate::problem::{Definition, Explanation, Preset, Problem, Published, Sweeps};
 use crate::random::Rng;
@@ -91,6 +91,10 @@ impl Definition for Ks1d {
         train.agents = vec![7, 7, 7, 8, 8, 8, 8, 12, 16, 32];
         (train.updates, train.warmup, train.average, train.deaths) = (300, 20, 0.95, 0.2);
         train.validate_agents = vec![7, 8, 16];
+        if preset == Preset::Robust {
+            let variation = Variation { size: 1.3, push: 1.0, coefficients: &[], ticks: &[200, 200, 400] };
+            harden(&mut settings.observe, &mut train, &variation);
+        }
         (settings, Recipe::new(policy, train))
     }
 

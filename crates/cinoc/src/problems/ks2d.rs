@@ -1,6 +1,6 @@
 //! `ks2d`: the Kuramoto–Sivashinsky equation on a torus, stabilised by fixed agents.
 
-use super::common::{PlaneStates, Rest, Static, calm, rest_needs_no_view, tori, window_fits};
+use super::common::{PlaneStates, Rest, Static, Variation, calm, harden, rest_needs_no_view, tori, window_fits};
 use crate::policy::{DeepONet, Recurrent};
 use crate::problem::{Definition, Explanation, Preset, Problem, Published, Sweeps};
 use crate::random::Rng;
@@ -115,6 +115,11 @@ impl Definition for Ks2d {
         train.agents = vec![81, 90, 90, 100, 100, 100, 144, 196];
         (train.batch, train.updates, train.average, train.deaths, train.blocks) = (8, 150, 0.9, 0.4, 0.1);
         (train.validate_instances, train.validate_agents, train.validate_fail) = (16, vec![90, 100], 0.3);
+        if preset == Preset::Robust {
+            let variation = Variation { size: 3.5, push: 10.0, coefficients: &[], ticks: &[50, 50, 100] };
+            harden(&mut settings.observe, &mut train, &variation);
+            train.shard = 2;
+        }
         (settings, Recipe::new(Recurrent { head: 64, memory_ticks: [1.0, 50.0], ..policy }, train))
     }
 

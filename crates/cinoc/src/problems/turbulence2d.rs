@@ -1,6 +1,6 @@
 //! `turbulence2d`: decaying turbulence on a torus, suppressed by fixed agents.
 
-use super::common::{PlaneStates, Rest, Static, calm, rest_needs_no_view, tori, window_fits};
+use super::common::{PlaneStates, Rest, Static, Variation, calm, harden, rest_needs_no_view, tori, window_fits};
 use crate::policy::{DeepONet, Recurrent};
 use crate::problem::{Definition, Explanation, Preset, Problem, Published, Sweep, Sweeps};
 use crate::random::Rng;
@@ -108,6 +108,12 @@ impl Definition for Turbulence2d {
         train.agents = vec![36, 36, 39, 39, 49, 64, 64, 64, 100];
         (train.hold, train.rate, train.average, train.deaths, train.blocks) = (2, 1.5e-3, 0.9, 0.3, 0.2);
         (train.batch, train.updates, train.validate_instances, train.validate_agents) = (8, 120, 8, vec![39, 64]);
+        if preset == Preset::Robust {
+            // Another viscosity would need other uncontrolled runs for every variant.
+            let variation = Variation { size: 7.0, push: 75.0, coefficients: &[], ticks: &[150, 150, 300] };
+            harden(&mut settings.observe, &mut train, &variation);
+            train.shard = 2;
+        }
         (settings, Recipe::new(Recurrent { head: 64, ..policy }, train))
     }
 

@@ -143,6 +143,11 @@ impl Batch {
         self.noise.iter().for_each(|&seed| problem.swarm.ages(seed, at, self.agents, out));
     }
 
+    /// Appends 1 for each message that arrives in a tick to `out`, 0 for each that is lost.
+    pub fn arrivals_at(&self, problem: &Problem, tick: usize, out: &mut Vec<Real>) {
+        self.noise.iter().for_each(|&seed| problem.swarm.arrivals(seed, tick, self.agents, out));
+    }
+
     /// Applies the factors of the episodes to their noise.
     fn scale_each(&self, noise: &mut [Real]) {
         let each = (noise.len() / self.size.max(1)).max(1);

@@ -276,6 +276,7 @@ impl Rollout {
                     }
                 }
                 Slot::Ages => out.extend_from_slice(ages),
+                Slot::Arrivals => batch.arrivals_at(problem, tick, out),
                 Slot::Now => out.resize(out.len() + batch.size, tick as Real),
                 Slot::SensorNoise => batch.sensor_noise_at(problem, tick, out),
                 Slot::ReadingNoise => batch.reading_noise_at(problem, tick, out),
@@ -434,6 +435,16 @@ impl Rollout {
     #[doc(hidden)]
     pub fn clear_gradient(&mut self) {
         self.bars.clear_shared();
+    }
+
+    /// Scales the gradient with respect to the parameters down to this norm, if its norm is larger.
+    #[doc(hidden)]
+    pub fn limit_gradient(&mut self, most: f64) {
+        let norm = self.bars.shared.iter().map(|&g| g as f64 * g as f64).sum::<f64>().sqrt();
+        if norm > most && norm.is_finite() {
+            let scale = most / norm;
+            self.bars.shared.iter_mut().for_each(|g| *g = (*g as f64 * scale) as Real);
+        }
     }
 
     /// Returns the gradient with respect to the parameters, summed over the backward sweeps since

@@ -34,6 +34,8 @@ pub enum Slot {
     ReadingNoise,
     /// Ages of the samples that each agent holds, `[batch, agents, points]`, or `[batch, points]`, where samples are lost.
     Ages,
+    /// 1 for each message of a neighbour that arrives, `[batch, agents, neighbours]`, where agents talk and messages are lost.
+    Arrivals,
     /// Actuator noise of every tick of the decision, `[batch, agents, ticks·k]`.
     ActuatorNoise,
     /// Standard normal numbers that the policy declares, `[batch, agents, n]`.
@@ -45,12 +47,13 @@ pub enum Slot {
 }
 
 /// All slots in order.
-const SLOTS: [Slot; 9] = [
+const SLOTS: [Slot; 10] = [
     Slot::Strength,
     Slot::Now,
     Slot::SensorNoise,
     Slot::ReadingNoise,
     Slot::Ages,
+    Slot::Arrivals,
     Slot::ActuatorNoise,
     Slot::PolicyNoise,
     Slot::Clock,
@@ -111,7 +114,8 @@ impl<'a> TickRecorder<'a> {
             Slot::SensorNoise => (looks && swarm.has_field_noise(), self.field()),
             Slot::ReadingNoise => (looks && swarm.has_reading_noise(), readings_shape(self.problem, self.size, self.agents)),
             Slot::Ages => (self.lossy, ages_shape(self.problem, self.size, self.agents)),
-            Slot::ActuatorNoise => (disturbance.actuator > 0.0, self.per_agent(self.action_repeat * swarm.action_width())),
+            Slot::Arrivals => (declared.messages > 0 && disturbance.lost.messages > 0.0, self.per_agent(swarm.neighbours())),
+            Slot::ActuatorNoise => (disturbance.on_actuators(), self.per_agent(self.action_repeat * swarm.action_width())),
             Slot::PolicyNoise => (declared.noise > 0, self.per_agent(declared.noise)),
             Slot::Clock => (declared.clock, Shape::new(&[self.size, 1])),
             Slot::Action => (!by_policy, self.per_agent(swarm.action_width())),
@@ -169,6 +173,7 @@ impl<'a> TickRecorder<'a> {
             action_repeat: self.action_repeat,
             noise: Noise { sensor: of(Slot::SensorNoise), reading: of(Slot::ReadingNoise), actuator: of(Slot::ActuatorNoise) },
             ages: of(Slot::Ages),
+            arrivals: of(Slot::Arrivals),
         };
         let mut terms = 0;
         let after = tick(self.problem, decide, state, given, &mut |term| {

@@ -42,6 +42,8 @@ pub struct TickInputs<'t> {
     pub noise: Noise<'t>,
     /// Ages of samples, `[batch, agents, points]`, if some may be lost.
     pub ages: Option<Var<'t>>,
+    /// 1 for each message of a neighbour that arrives, `[batch, agents, neighbours]`, if some may be lost.
+    pub arrivals: Option<Var<'t>>,
 }
 
 /// Noise in a tick, if the problem has any.
@@ -102,7 +104,12 @@ pub fn tick<'t>(
             let (z, (seen, held)) = look();
             let everything = Everything { z, target: given.target, xi: state.xi };
             let everything = policy.declared().everything.then_some(everything);
-            let context = Context { memory: state.memory, noise, clock, everything, action_repeat: given.action_repeat };
+            let told = state.memory.zip(Some(policy.declared().messages).filter(|&count| count > 0)).map(|(memory, count)| {
+                let width = memory.shape().last();
+                memory.columns(width - count, width)
+            });
+            let heard = told.map(|told| swarm.hear(told, state.xi, strength, given.arrivals));
+            let context = Context { memory: state.memory, heard, noise, clock, everything, action_repeat: given.action_repeat };
             let limit = |raw| swarm.saturate(raw, swarm.strength(strength, state.xi));
             let (action, memory) = decide_once(policy, &theta, &seen, &context, strength, limit);
             (action, memory, held)

@@ -3,6 +3,7 @@
 mod channels2d;
 mod directions;
 mod gaps;
+mod hear;
 mod instrument;
 mod lens;
 mod linear_view;
@@ -20,6 +21,7 @@ mod target_view;
 
 pub use directions::Directions;
 pub use gaps::Gaps;
+pub use hear::Hear;
 pub use instrument::{Domain, Instrument, Lens, Source};
 pub use linear_view::{LinearView, RingView};
 pub use nearest::Nearest;

@@ -197,6 +197,10 @@ impl Trainer {
             shard.outcome = episode.outcome;
             if episode.outcome == Outcome::Finished {
                 episode.backward(Loss::cost(shard.share));
+                if train.clip_shard > 0.0 {
+                    let weight = shard.share * shard.rollout.batch.size as f64;
+                    shard.rollout.limit_gradient(train.clip_shard * weight);
+                }
             }
             shard.seconds = now() - since;
         });

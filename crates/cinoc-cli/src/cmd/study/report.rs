@@ -2,13 +2,13 @@
 
 use super::table::Table;
 use crate::cmd::short;
-use crate::draw::{Band, BandLine, BandPoint, draw_bands};
+use crate::draw::{Band, BandLine, BandPoint, CardRow, draw_bands, draw_card};
 use crate::out::say;
 use anyhow::Result;
 use cinoc::Registry;
 use cinoc::internal::number;
 use cinoc::internal::shown;
-use cinoc_lab::study::{Case, Row, Scale, Study};
+use cinoc_lab::study::{Case, Chart, Row, Scale, Study};
 use serde::Serialize;
 use std::path::Path;
 
@@ -40,6 +40,11 @@ pub struct StudyPoint {
     /// Mean effort over policies.
     #[serde(serialize_with = "number::serialize")]
     pub effort: f64,
+    /// 95th percentile and worst of the instances over the mean uncontrolled score: the largest over policies.
+    #[serde(serialize_with = "number::serialize")]
+    pub p95: f64,
+    #[serde(serialize_with = "number::serialize")]
+    pub worst: f64,
     /// Episodes that diverged, of all policies.
     pub diverged: usize,
 }
@@ -74,11 +79,29 @@ fn point(rows: &[&Row]) -> StudyPoint {
     let (first, policies) = (rows[0], rows.len());
     let (effort, diverged) = (total[1] / first.agents as f64, rows.iter().map(|row| row.diverged).sum());
     let Row { x, agents, instances, .. } = *first;
-    StudyPoint { line: first.line.clone(), x, agents, instances, policies, value, lowest, highest, total, effort, diverged }
+    let [p95, worst] = [|row: &Row| row.p95, |row: &Row| row.worst].map(|of| spread(&|row| of(row) / row.uncontrolled)[2]);
+    StudyPoint {
+        line: first.line.clone(),
+        x,
+        agents,
+        instances,
+        policies,
+        value,
+        lowest,
+        highest,
+        total,
+        effort,
+        p95,
+        worst,
+        diverged,
+    }
 }
 
 /// Draws the points.
 pub fn draw(registry: &Registry, study: &Study, problem: &str, points: &[StudyPoint], path: &Path) -> Result<()> {
+    if study.chart == Chart::Card {
+        return card(study, problem, points, path);
+    }
     let lines = |ends: &dyn Fn(&StudyPoint) -> [f64; 3]| {
         let place = |point: &StudyPoint| {
             let [low, middle, high] = ends(point).map(|x| x as f32);
@@ -100,6 +123,20 @@ pub fn draw(registry: &Registry, study: &Study, problem: &str, points: &[StudyPo
     draw_bands(&format!("{problem}, {}{band}", study.name), &bands, path)
 }
 
+/// Draws a card.
+fn card(study: &Study, problem: &str, points: &[StudyPoint], path: &Path) -> Result<()> {
+    let row = |point: &StudyPoint| CardRow {
+        name: point.line.clone(),
+        values: [point.lowest, point.value, point.highest].map(|x| x as f32),
+        tail: [point.p95, point.worst].map(|x| x as f32),
+    };
+    let rows: Vec<CardRow> = points.iter().map(row).collect();
+    let first = points.first();
+    let (policies, instances) = first.map_or((0, 0), |point| (point.policies, point.instances));
+    let policies = if policies > 1 { format!("mean and range of {policies} policies, ") } else { String::new() };
+    draw_card(&format!("{problem}, {} ({policies}{instances} instances)", study.name), study.y.name, &rows, path)
+}
+
 /// The published curve of a study of cardinality: its percentages, relative to the value at the trained number.
 fn published(registry: &Registry, study: &Study, problem: &str, points: &[StudyPoint]) -> Result<Option<BandLine>> {
     let curve = registry.sweeps(problem)?.published.filter(|_| study.name == "cardinality");
@@ -115,6 +152,9 @@ fn published(registry: &Registry, study: &Study, problem: &str, points: &[StudyP
 
 /// A line for each point.
 pub fn say(study: &Study, problem: &str, points: &[StudyPoint], files: &[&Path]) -> Result<()> {
+    if study.chart == Chart::Card {
+        return say_card(study, problem, points, files);
+    }
     let wide = points.iter().map(|point| point.line.chars().count()).max().unwrap_or(0).max(4);
     say!("{problem}, {}: {}\n", study.name, study.about)?;
     say!(
@@ -140,5 +180,30 @@ pub fn say(study: &Study, problem: &str, points: &[StudyPoint], files: &[&Path])
         )?;
     }
     say!("\nx: {}. Mean, lowest and highest over policies of: {}.", study.x.name, study.y.name)?;
+    say!("Wrote {}", files.iter().map(shown).collect::<Vec<_>>().join(", "))
+}
+
+/// A line for each row of a card.
+fn say_card(study: &Study, problem: &str, points: &[StudyPoint], files: &[&Path]) -> Result<()> {
+    let wide = points.iter().map(|point| point.line.chars().count()).max().unwrap_or(0).max(4);
+    let clean = points.first().map_or(f64::NAN, |point| point.value);
+    say!("{problem}, {}: {}\n", study.name, study.about)?;
+    say!("{:<wide$} {:>10} {:>10} {:>10} {:>10} {:>14}", "", "mean", "highest", "95th", "worst", "× undisturbed")?;
+    for p in points {
+        let diverged = if p.diverged > 0 { format!("  {} diverged", p.diverged) } else { String::new() };
+        let (value, highest, p95, worst) = (short(p.value), short(p.highest), short(p.p95), short(p.worst));
+        let times = if (p.value / clean).is_finite() { format!("{:.1}", p.value / clean) } else { "–".into() };
+        say!("{:<wide$} {value:>10} {highest:>10} {p95:>10} {worst:>10} {times:>14}{diverged}", p.line)?;
+    }
+    let worse = |a: &&StudyPoint, b: &&StudyPoint| a.value.total_cmp(&b.value);
+    if let Some(most) = points.iter().max_by(worse) {
+        say!("\nWorst row: {}, {}.", most.line, short(most.value))?;
+    }
+    let (n, policies) = points.first().map_or((0, 0), |point| (point.instances, point.policies));
+    say!(
+        "{}: mean over {policies} policies and {n} instances each, highest of the policies; 95th percentile and worst",
+        study.y.name
+    )?;
+    say!("of the instances, the largest over policies.")?;
     say!("Wrote {}", files.iter().map(shown).collect::<Vec<_>>().join(", "))
 }

@@ -4,7 +4,7 @@ mod relax;
 
 use super::{Context, Decision, Plant, Policy, PolicyDefinition, PolicyInputs};
 use crate::random::Rng;
-use crate::sense::{Features, Observation};
+use crate::sense::Observation;
 use crate::{Error, Real, budget, settings};
 use cinoc_tape::op::Activation;
 use cinoc_tape::{Layer, Leaves, Params, Shape, Var};
@@ -23,6 +23,16 @@ settings! {
         memory: usize = 0..=Recurrent::MOST,
         /// Shortest and longest time constant of the memory, in ticks; the others are spaced evenly in the logarithm.
         memory_ticks: [f64; 2] = 1e-3..=1e6,
+        /// Scale the rates of the memory by a gate that depends on position and other known quantities, up to a factor of
+        /// 2.
+        #[absent = false]
+        memory_gate: bool = (),
+        /// Remember the last push itself, beside the memory.
+        #[absent = false]
+        own_push: bool = (),
+        /// Numbers that an agent tells its neighbours, who hear them in the next tick; 0: agents do not talk.
+        #[absent = 0]
+        messages: usize = 0..=64,
         /// Width of the linear path from observation and memory to the action, modulated by the trunk; 0: none.
         linear: usize = 0..=65_536,
         /// Factor on the initial weights of the output layer; a small one makes initial actions small.
@@ -36,6 +46,16 @@ settings! {
 impl Recurrent {
     /// Largest memory: decay rates are computed on the stack.
     const MOST: usize = 64;
+
+    /// Numbers that an agent keeps from tick to tick: its memory, the last push, and what it tells its neighbours.
+    fn remembered(&self) -> usize {
+        self.kept() + self.messages
+    }
+
+    /// Numbers that an agent keeps for itself.
+    fn kept(&self) -> usize {
+        self.memory + usize::from(self.own_push)
+    }
 }
 
 impl Default for Recurrent {
@@ -46,6 +66,9 @@ impl Default for Recurrent {
             head: 32,
             memory: 8,
             memory_ticks: [5.0, 500.0],
+            memory_gate: false,
+            own_push: false,
+            messages: 0,
             linear: 32,
             output_scale: 1.0,
             output_gain: 1.0,
@@ -62,7 +85,14 @@ impl PolicyDefinition for Recurrent {
     }
 
     fn build(&self, plant: &Plant) -> Result<Box<dyn Policy>, Error> {
-        Ok(Box::new(Network::new(self.clone(), &plant.features, plant.action_width)?))
+        if self.messages > 0 && (plant.neighbours == 0 || self.memory == 0) {
+            return Err(Error::bad(
+                "policy.messages",
+                self.messages.to_string(),
+                "0 here: only agents with neighbours and a memory talk",
+            ));
+        }
+        Ok(Box::new(Network::new(self.clone(), plant)?))
     }
 }
 
@@ -70,7 +100,8 @@ impl PolicyDefinition for Recurrent {
 /// and `x` = [observation, signals, `s`]:
 ///
 /// raw action = `W_o·tanh(W_h·[b⊙t, t, s]) + W_m·[(W_l·x) ⊙ (W_g·t + 1)]`, times a factor,
-/// then `s += (1 − e^(−ticks/τ))·(W_s·[x, push, roughness] − s)`, with a time constant `τ` for each number.
+/// then `s += (1 − e^(−ticks/τ))·(W_s·[x, push, roughness] − s)`, with a time constant `τ` for each number; a gate
+/// multiplies the rate by `1 + tanh(W_r·t)`.
 ///
 /// The network is the nonlinear part of the response, the linear path answers small errors proportionally, and the
 /// memory integrates the remaining error: without it a policy is a proportional controller, which has a steady-state
@@ -92,11 +123,13 @@ const PUSH: Real = 10.0;
 const MIX_SCALE: f64 = 0.1;
 
 impl Network {
-    fn new(config: Recurrent, features: &Features, action_width: usize) -> Result<Self, Error> {
-        let Recurrent { head, memory: remembered, linear, .. } = config;
+    fn new(config: Recurrent, plant: &Plant) -> Result<Self, Error> {
+        let &Plant { ref features, action_width, neighbours, .. } = plant;
+        let Recurrent { head, memory, linear, .. } = config;
+        let remembered = config.kept();
         let trunk_end = *config.trunk.last().expect("settings have one width or more");
         let seen = features.patch.count();
-        let signal = seen + features.signal + remembered;
+        let signal = seen + features.signal + remembered + neighbours * config.messages;
         let mut pieces = Vec::new();
         let mut matrix = |name: &str, inputs: usize, outputs: usize, biased: bool| {
             pieces.push((format!("{name}.w"), Shape::new(&[inputs, outputs])));
@@ -120,8 +153,14 @@ impl Network {
             matrix("linear", signal, linear, false);
             matrix("mix", linear, action_width, false);
         }
-        if remembered > 0 {
-            matrix("memory", signal + 1 + usize::from(features.roughness), remembered, false);
+        if memory > 0 {
+            matrix("memory", signal + 1 + usize::from(features.roughness), memory, false);
+            if config.messages > 0 {
+                matrix("message", signal + 1 + usize::from(features.roughness), config.messages, false);
+            }
+            if config.memory_gate {
+                matrix("memory_gate", trunk_end, memory, true);
+            }
         }
         let weights: f64 = pieces.iter().map(|(_, shape)| shape.sizes().iter().map(|&size| size as f64).product::<f64>()).sum();
         // Parameters and their transposes, the gradient of each shard, two moments of the optimiser, the average, the
@@ -193,6 +232,8 @@ impl Policy for Network {
                     let factor = match name.as_str() {
                         "out.w" => self.config.output_scale,
                         "mix.w" => MIX_SCALE * self.config.output_scale,
+                        // Gates are open halfway at first.
+                        "memory_gate.w" => 0.0,
                         _ => 1.0,
                     };
                     let scale = factor / (inputs as f64).sqrt();
@@ -207,7 +248,7 @@ impl Policy for Network {
     }
 
     fn declared(&self) -> PolicyInputs {
-        PolicyInputs { memory: self.config.memory, ..PolicyInputs::default() }
+        PolicyInputs { memory: self.config.remembered(), messages: self.config.messages, ..PolicyInputs::default() }
     }
 
     fn act<'t>(&self, theta: &Leaves<'t>, seen: &Observation<'t>, context: &Context<'t>) -> Decision<'t> {
@@ -215,7 +256,10 @@ impl Policy for Network {
         let first = seen.dense(next.layer(), Activation::SoftTanh);
         let branch = seen.each_agent(next.stack(first, self.config.branch.len() - 1, Activation::SoftTanh));
         let trunk = next.stack(seen.position(), self.config.trunk.len(), Activation::Tanh);
-        let (bent, remembered) = (branch * trunk, context.memory);
+        let bent = branch * trunk;
+        // What an agent keeps for itself; it hears what others keep for it.
+        let kept = self.config.kept();
+        let remembered = context.memory.map(|all| if self.config.messages > 0 { all.columns(0, kept) } else { all });
         let (head, out) = (next.layer(), next.layer());
         let head = match remembered {
             Some(s) => tape.dense([bent, trunk, s], head, Activation::Tanh),
@@ -227,6 +271,7 @@ impl Policy for Network {
             (Some(signal), Some(s)) => Some(signal.join(s)),
             (signal, s) => signal.or(s),
         };
+        let known = known.map(|known| context.heard.map_or(known, |heard| known.join(heard)));
         if self.config.linear > 0 {
             let gate = trunk.dense(next.layer(), Activation::Linear);
             let linear = match known {
@@ -238,11 +283,21 @@ impl Policy for Network {
         if self.config.output_gain != 1.0 {
             raw = raw * self.config.output_gain as Real;
         }
-        let memory = remembered.zip(known).map(|(s, known)| {
-            let push = raw.columns(0, 1).tanh() * PUSH;
+        let memory = remembered.zip(known).map(|(all, known)| {
+            let (push, memory) = (raw.columns(0, 1).tanh() * PUSH, self.config.memory);
+            if memory == 0 {
+                return push;
+            }
+            let s = if self.config.own_push { all.columns(0, memory) } else { all };
             let own = seen.roughness().map_or(push, |roughness| push.join(roughness));
             let now = tape.dense([patch, known, own], next.matrix(), Activation::Linear);
-            relax(s, now, tape.constant([self.config.memory], &self.rates(context.action_repeat)[..self.config.memory]))
+            let told = (self.config.messages > 0).then(|| tape.dense([patch, known, own], next.matrix(), Activation::Linear));
+            let mut after = relax(s, now, tape.constant([memory], &self.rates(context.action_repeat)[..memory]));
+            if self.config.memory_gate {
+                after = s + (after - s) * (trunk.dense(next.layer(), Activation::Tanh) + 1.0);
+            }
+            let after = if self.config.own_push { after.join(push) } else { after };
+            told.map_or(after, |told| after.join(told))
         });
         Decision { raw, memory }
     }

@@ -47,6 +47,9 @@ settings! {
         /// Standard deviation of actuator noise on every push, in every tick, in the unit of u.
         #[absent = 0.0]
         actuator_noise: f64 = 0.0..=1e6,
+        /// Standard deviation of the bias of each agent's push, constant over an episode: a lasting disturbance.
+        #[absent = 0.0]
+        actuator_bias: f64 = 0.0..=1e6,
         /// Actuation delay of push and velocity, in ticks.
         #[absent = 0]
         delay: usize = 0..=50,
@@ -86,6 +89,9 @@ settings! {
         /// Standard deviation of actuator noise on every push, in every tick, in the unit of u.
         #[absent = 0.0]
         actuator_noise: f64 = 0.0..=1e6,
+        /// Standard deviation of the bias of each agent's push, constant over an episode: a lasting disturbance.
+        #[absent = 0.0]
+        actuator_bias: f64 = 0.0..=1e6,
         /// Actuation delay, in ticks.
         #[absent = 0]
         delay: usize = 0..=50,
@@ -106,6 +112,7 @@ impl Mobile {
         let push = Push { sigma: self.sigma, kernel: self.kernel };
         Swarm::new(d, place, Box::new(sense), Box::new(EachLimit::new(&limits)), push.on(grid, true))
             .with_motion(Advance::new(tick_time as Real, vec![0.0; d], lengths.clone()))
+            .with_hearing(grid)
             .with_crowding(crowd(grid, self.sigma, self.crowd, self.crowd_width))
             .with_disturbance(Disturbance {
                 sensor: self.sensor_noise,
@@ -113,6 +120,7 @@ impl Mobile {
                 bias: self.sensor_bias,
                 lost: self.lost,
                 actuator: self.actuator_noise,
+                actuator_bias: self.actuator_bias,
                 delay: self.delay,
             })
     }
@@ -123,7 +131,7 @@ impl Static {
     /// off.
     pub fn new(agents: usize, sigma: f64, u_limit: f64) -> Self {
         let (kernel, staggered, crowd, crowd_width) = (Kernel::Peak, false, 0.0, 1.0);
-        let (sensor_noise, sensor_noise_each, sensor_bias, lost, actuator_noise, delay) = Default::default();
+        let (sensor_noise, sensor_noise_each, sensor_bias, lost, actuator_noise, actuator_bias, delay) = Default::default();
         Self {
             agents,
             sigma,
@@ -137,6 +145,7 @@ impl Static {
             sensor_bias,
             lost,
             actuator_noise,
+            actuator_bias,
             delay,
         }
     }
@@ -151,12 +160,14 @@ impl Static {
         Swarm::new(grid.dimensions(), place, Box::new(Sight::around(grid, window)), Box::new(limit), push.on(grid, false))
             .with_crowding(crowd(grid, self.sigma, self.crowd, self.crowd_width))
             .with_self_sensing(window.self_sensing())
+            .with_hearing(grid)
             .with_disturbance(Disturbance {
                 sensor: self.sensor_noise,
                 each_sensor: self.sensor_noise_each,
                 bias: self.sensor_bias,
                 lost: self.lost,
                 actuator: self.actuator_noise,
+                actuator_bias: self.actuator_bias,
                 delay: self.delay,
             })
     }

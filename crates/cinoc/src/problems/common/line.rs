@@ -56,6 +56,7 @@ impl LineDomain<'_> {
             sensor_bias: 0.0,
             lost: Losses::default(),
             actuator_noise: 0.0,
+            actuator_bias: 0.0,
             delay: 0,
         }
     }

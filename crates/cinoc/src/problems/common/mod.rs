@@ -4,11 +4,13 @@ mod agents;
 mod line;
 mod plane;
 mod rest;
+mod robust;
 
 pub use agents::{Mobile, Static, crowd};
 pub use line::{LineDomain, tune_line, tune_tracking};
 pub use plane::{Heat2dPhysics, HeatPlane};
 pub use rest::{PlaneStates, Rest, States, calm, nodes_fit, rest_needs_no_view, states_fit, tori};
+pub use robust::{Variation, harden, vary};
 
 use crate::Error;
 use crate::problem::Sweep;

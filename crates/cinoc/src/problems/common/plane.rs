@@ -1,6 +1,6 @@
 //! The heat equation on a square, with or without obstacles.
 
-use super::{DIFFUSIVITIES, Mobile, tune_tracking, window_fits};
+use super::{DIFFUSIVITIES, Mobile, Variation, harden, tune_tracking, window_fits};
 use crate::actuate::Kernel;
 use crate::agents::{Losses, Swarm};
 use crate::limit::Safety;
@@ -72,6 +72,7 @@ impl HeatPlane {
                 sensor_bias: 0.0,
                 lost: Losses::default(),
                 actuator_noise: 0.0,
+                actuator_bias: 0.0,
                 delay: 0,
             },
             // Twelve samples along each axis, one cell apart.
@@ -86,6 +87,13 @@ impl HeatPlane {
         let policy = Recurrent { head: 64, memory_ticks: [4.0, 300.0], ..Recurrent::default() };
         let mut train = Train { batch: 16, ..Train::default() };
         parts.tune(&mut train);
+        if preset == Preset::Robust {
+            parts.observe.believed_nu = parts.physics.nu;
+            let coefficients = [("physics.nu", parts.physics.nu)];
+            let variation = Variation { size: 1.0, push: 40.0, coefficients: &coefficients, ticks: &[100, 100, 100, 200, 300] };
+            harden(&mut parts.observe, &mut train, &variation);
+            train.ticks = 0;
+        }
         (parts, Recipe::new(policy, train))
     }
 

@@ -49,6 +49,19 @@ impl Gaps {
 }
 
 impl Gaps {
+    /// Scratch size for `agents` agents.
+    pub(super) fn work(&self, agents: usize) -> usize {
+        if matches!(self.space, Space::Line(_)) { agents } else { GapsInPlane::work(agents) }
+    }
+
+    /// Computes the gaps of one instance, not yet in units, and the agents that end them; negative at walls.
+    pub(super) fn neighbours(&self, xi: &[Real], strength: &[Real], gaps: &mut [Real], ends: &mut [Real], work: &mut [Real]) {
+        match &self.space {
+            Space::Line(line) => line.gaps(xi, strength, gaps, ends, work),
+            Space::Plane(plane) => plane.gaps(xi, strength, gaps, ends, work),
+        }
+    }
+
     /// Instrument from which an agent derives this.
     pub fn instrument(&self) -> Instrument {
         let otherwise = match self.domain.periodic {
@@ -91,8 +104,7 @@ impl Op for Gaps {
     }
 
     fn scratch(&self, x: &[Shape]) -> usize {
-        let agents = x[0].sizes()[1];
-        if matches!(self.space, Space::Line(_)) { agents } else { GapsInPlane::work(agents) }
+        self.work(x[0].sizes()[1])
     }
 
     fn forward(&self, x: &Inputs, y: &mut [Real], ends: &mut [Real], work: &mut [Real]) {
@@ -100,10 +112,7 @@ impl Op for Gaps {
         let each = agents * self.count();
         let instances = x[0].chunks_exact(agents * d).zip(x[1].chunks_exact(agents));
         for ((xi, strength), (y, ends)) in instances.zip(y.chunks_exact_mut(each).zip(ends.chunks_exact_mut(each))) {
-            match &self.space {
-                Space::Line(line) => line.gaps(xi, strength, y, ends, work),
-                Space::Plane(plane) => plane.gaps(xi, strength, y, ends, work),
-            }
+            self.neighbours(xi, strength, y, ends, work);
         }
         y.iter_mut().for_each(|gap| *gap *= self.per_unit);
     }
