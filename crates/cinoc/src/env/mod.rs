@@ -334,8 +334,8 @@ impl Env {
         self.shards[i / self.together].set_sensor(&self.problem, i % self.together, agent, point, works);
     }
 
-    /// Returns the ages of the samples of an instance's agents in the next tick, `[agents, points]`, in ticks: 0 for a
-    /// new reading. Empty if no reading can be lost.
+    /// Returns the ages of the samples of an instance's agents in the next tick, `[agents, points]`, or `[1, points]`
+    /// where agents share a view, in ticks: 0 for a new reading. Empty if no reading can be lost.
     pub fn ages(&mut self, i: usize) -> &[Real] {
         self.shards[i / self.together].ages(&self.problem, i % self.together)
     }

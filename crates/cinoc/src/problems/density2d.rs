@@ -244,6 +244,8 @@ impl Definition for Density2d {
             let coefficients = [("physics.drift", settings.physics.drift)];
             vary(&mut train, &Variation { size: 1.0, push: 0.8, coefficients: &coefficients, ticks: &[150, 150, 300, 450] });
             (train.scattered, settings.swarm.start_even) = (0.0, true);
+            // Longer episodes at the same cost.
+            (train.hold, train.updates) = (2, 400);
         }
         // A wind of 0.03 moves the density by half a cell per tick, the limit: initial actions are far below the
         // largest velocity, 0.8.

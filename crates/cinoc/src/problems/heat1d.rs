@@ -98,7 +98,7 @@ impl Definition for Heat1d {
             let coefficients = [("physics.nu", physics.nu)];
             let variation = Variation { size: 1.0, push: 40.0, coefficients: &coefficients, ticks: &[300, 300, 300, 600, 900] };
             harden(observe, &mut train, &variation);
-            (train.rate_start, train.rate, train.rate_end, train.updates) = (4e-4, 4e-3, 3e-5, 2000);
+            (train.rate_start, train.rate, train.rate_end, train.updates) = (4e-4, 4e-3, 3e-5, 3000);
         }
         (settings, Recipe::new(Recurrent::default(), train))
     }

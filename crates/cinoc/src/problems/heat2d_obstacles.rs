@@ -87,8 +87,10 @@ impl Definition for Heat2dObstacles {
     fn preset(preset: Preset) -> (Self, Recipe) {
         let (HeatPlane { physics, swarm, observe, data, cost }, mut recipe) = HeatPlane::preset(preset);
         let ours = preset != Preset::Paper;
-        if ours {
-            recipe.train.updates = 1200;
+        match preset {
+            Preset::Tuned => recipe.train.updates = 1200,
+            Preset::Robust => recipe.train.updates = 2400,
+            Preset::Paper => {}
         }
         let obstacles = Obstacles {
             discs: vec![[0.15, 0.5, 0.08], [0.85, 0.5, 0.08], [0.5, 0.15, 0.08]],

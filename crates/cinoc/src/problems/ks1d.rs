@@ -94,6 +94,7 @@ impl Definition for Ks1d {
         if preset == Preset::Robust {
             let variation = Variation { size: 1.3, push: 1.0, coefficients: &[], ticks: &[200, 200, 400] };
             harden(&mut settings.observe, &mut train, &variation);
+            train.updates = 600;
         }
         (settings, Recipe::new(policy, train))
     }

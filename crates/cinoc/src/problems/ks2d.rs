@@ -118,7 +118,7 @@ impl Definition for Ks2d {
         if preset == Preset::Robust {
             let variation = Variation { size: 3.5, push: 10.0, coefficients: &[], ticks: &[50, 50, 100] };
             harden(&mut settings.observe, &mut train, &variation);
-            train.shard = 2;
+            (train.shard, train.updates) = (2, 250);
         }
         (settings, Recipe::new(Recurrent { head: 64, memory_ticks: [1.0, 50.0], ..policy }, train))
     }

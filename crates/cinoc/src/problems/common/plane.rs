@@ -92,7 +92,7 @@ impl HeatPlane {
             let coefficients = [("physics.nu", parts.physics.nu)];
             let variation = Variation { size: 1.0, push: 40.0, coefficients: &coefficients, ticks: &[100, 100, 100, 200, 300] };
             harden(&mut parts.observe, &mut train, &variation);
-            train.ticks = 0;
+            (train.ticks, train.updates) = (0, 3000);
         }
         (parts, Recipe::new(policy, train))
     }
