@@ -40,7 +40,7 @@ fn fields(env: &Env) -> Vec<Real> {
 #[test]
 fn losses_that_never_happen_change_nothing() {
     for name in names() {
-        for senses in [&[][..], &["observe.ages=true", "observe.roughness=true"]] {
+        for senses in [&[][..], &["observe.ages=true", "observe.roughness=true"], &["observe.fitted_slopes=true"]] {
             let ends = ["swarm.lost.readings=0", "swarm.lost.readings=1e-12"].map(|lost| {
                 let (problem, policy, params) = built(name, &[&["physics.ticks=6", lost][..], senses].concat());
                 let mut env = env(&problem);

@@ -24,12 +24,27 @@ impl Swarm {
         SwarmInstruments { lost: self.readout.senses_ages(), crowd: self.crowd.is_some(), safety: self.safety.is_some() }
     }
 
+    /// Indices of error and slope among the instruments of the sensors, if slopes are computed from the errors: they
+    /// need not be measured then.
+    fn fitted_slopes(&self) -> Option<[usize; 2]> {
+        let all = if self.readout.fits_slopes() { self.sense.instruments() } else { Vec::new() };
+        let error = all.iter().position(|one| matches!(one.source, Source::Error(_)))?;
+        let slope = all.iter().skip(error).position(|one| one.source == Source::Slope)?;
+        Some([error, error + slope])
+    }
+
     /// Measurements that a single agent needs in order to observe and act as in a swarm.
     #[doc(hidden)]
     pub fn instruments(&self) -> Vec<Instrument> {
-        let mut all = self.sense.instruments();
+        let (mut all, fitted) = (self.sense.instruments(), self.fitted_slopes());
+        if let Some([_, slope]) = fitted {
+            all.remove(slope);
+        }
         if self.readout.senses_ages() {
-            let about = "mask of the samples: 0 where error and slope were read in this tick, 1 where they were lost; lost ones are held and fade with age, and an agent without readings for more than ten ticks rests";
+            let what = if fitted.is_some() { "the error was" } else { "error and slope were" };
+            let about = format!(
+                "mask of the samples: 0 where {what} read in this tick, 1 where they were lost; lost ones are held and fade with age, and an agent without readings for more than ten ticks rests"
+            );
             all.push(Instrument::new("lost", self.points(), about).with_source(Source::Lost));
         }
         if let Some(crowd) = &self.crowd {
@@ -57,6 +72,9 @@ impl Swarm {
         let &Visible { xi, strength, now, .. } = visible;
         let of_each = |x: Var<'t>| x.reshape(xi.shape().with_last(1));
         let mut all = self.sense.readings(visible);
+        if let Some([_, slope]) = self.fitted_slopes() {
+            all.remove(slope);
+        }
         if self.readout.senses_ages() {
             all.push(xi.tape().zeros(xi.shape().with_last(self.points())));
         }
@@ -70,7 +88,13 @@ impl Swarm {
     #[doc(hidden)]
     pub fn shown<'t>(&self, readings: &[Var<'t>]) -> Observation<'t> {
         let (sensed, own) = readings.split_at(readings.len() - self.swarm_instruments().count());
-        self.readout.finish(self.sense.shown(sensed), self.readout.senses_ages().then(|| own[0]))
+        let mut sensed = sensed.to_vec();
+        if let Some([error, slope]) = self.fitted_slopes() {
+            // Errors take the place of slopes, which the fit replaces.
+            let error = sensed[error];
+            sensed.insert(slope, (1..self.dimensions()).fold(error, |all, _| all.join(error)));
+        }
+        self.readout.finish(self.sense.shown(&sensed), self.readout.senses_ages().then(|| own[0]))
     }
 
     /// Actions of agents with these instrument readings and policy outputs `raw`. Equal up to rounding to

@@ -91,25 +91,33 @@ static cinoc_real cinoc_limited(cinoc_real x, cinoc_real limit)
 
 /// Rules of [`Guard`](super::guard::Guard) for samples with a mask of lost ones.
 fn hold_samples(MaskedSamples { points, axes, .. }: MaskedSamples) -> String {
+    let of_slopes = |lines: String| if axes == 0 { String::new() } else { lines };
+    let index = of_slopes(" j,".into());
+    let check = of_slopes(format!(
+        "        for (j = 0; j < {axes}; j++) read = read && cinoc_valid(seen->slope[i * {axes} + j]);
+"
+    ));
+    let hold = of_slopes(format!(
+        "        for (j = 0; j < {axes}; j++) {{
+            cinoc_real *slope = held->slope + i * {axes} + j;
+            if (read || !cinoc_valid(*slope)) *slope = read ? seen->slope[i * {axes} + j] : 0;
+        }}
+"
+    ));
     format!(
         "
 /* Copies samples that were read. Lost ones are held, and their age takes the place of the mask. Returns 1 if all are
  * older than {REST} ticks. */
 static int cinoc_hold_samples(cinoc_observation *held, const cinoc_observation *seen)
 {{
-    int i, j, blind = 1;
+    int i,{index} blind = 1;
     for (i = 0; i < {points}; i++) {{
         int read = seen->lost[i] < 0.5 && seen->lost[i] > -0.5 && cinoc_valid(seen->error[i]);
-        for (j = 0; j < {axes}; j++) read = read && cinoc_valid(seen->slope[i * {axes} + j]);
-        if (!cinoc_valid(held->lost[i]) || held->lost[i] < 0) held->lost[i] = 0;
+{check}        if (!cinoc_valid(held->lost[i]) || held->lost[i] < 0) held->lost[i] = 0;
         held->lost[i] = read ? 0 : held->lost[i] + 1;
         if (held->lost[i] > (cinoc_real)CINOC_BOUND) held->lost[i] = (cinoc_real)CINOC_BOUND;
         if (read || !cinoc_valid(held->error[i])) held->error[i] = read ? seen->error[i] : 0;
-        for (j = 0; j < {axes}; j++) {{
-            cinoc_real *slope = held->slope + i * {axes} + j;
-            if (read || !cinoc_valid(*slope)) *slope = read ? seen->slope[i * {axes} + j] : 0;
-        }}
-        blind = blind && held->lost[i] > {REST};
+{hold}        blind = blind && held->lost[i] > {REST};
     }}
     return blind;
 }}

@@ -49,7 +49,7 @@ pub struct Guard {
 pub struct MaskedSamples {
     /// First error.
     error: usize,
-    /// First slope; those of a sample are contiguous.
+    /// First slope, if there are any; those of a sample are contiguous.
     slope: usize,
     /// First number of the mask.
     lost: usize,
@@ -76,7 +76,8 @@ impl Guard {
             from += one.count;
         }
         let samples = match first {
-            [Some((error, points)), Some((slope, slopes)), Some((lost, _))] => {
+            [Some((error, points)), slopes, Some((lost, _))] => {
+                let (slope, slopes) = slopes.unwrap_or((0, 0));
                 Some(MaskedSamples { error, slope, lost, points, axes: slopes / points })
             }
             _ => None,

@@ -266,8 +266,12 @@ impl Graph<'_> {
         let half = self.input_scalar(0.5);
         self.node("Abs", &["lost"], &size, &[]);
         self.node("Less", &[&size, &half], &unmarked, &[]);
-        let (error, slope) = (self.valid("error"), self.valid("slope"));
+        let error = self.valid("error");
         self.node("And", &[&unmarked, &error], &sampled, &[]);
+        if axes == 0 {
+            return [sampled.clone(), sampled];
+        }
+        let slope = self.valid("slope");
         let each = self.new_name();
         self.node("Cast", &[&slope], &slopes, &[Attribute::One("to", SINGLE)]);
         self.reshape(&slopes, &each, &[1, points, axes]);

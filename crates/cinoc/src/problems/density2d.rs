@@ -133,6 +133,10 @@ settings! {
         /// Sense the roughness of the samples, from which an agent can tell its sensor noise.
         #[absent = false]
         roughness: bool = (),
+        /// Obtain slopes from a quadratic fitted to all samples of a patch, instead of differences over one cell,
+        /// which amplify sensor noise.
+        #[absent = false]
+        fitted_slopes: bool = (),
     }
 }
 
@@ -216,6 +220,7 @@ impl Definition for Density2d {
                 gaps: 0.0,
                 ages: false,
                 roughness: false,
+                fitted_slopes: false,
             },
             data: BlobData::default(),
             cost: MomentCost::default(),
@@ -287,8 +292,11 @@ impl Definition for Density2d {
             high: [lengths[0] - margin, lengths[1] - margin - headroom],
         };
         let (start, home) = (inside(self.swarm.start_margin, HEADROOM), inside(margin, 0.0));
-        let Look { view, points, window, gain: sharper, through_position, gaps, ages, roughness } = self.observe;
-        let window = Window { gain: sharper, through_position, gaps, ages, roughness, ..Window::new(points, window) };
+        let Look { view, points, window, gain: sharper, through_position, gaps, ages, roughness, fitted_slopes } = self.observe;
+        // The whole field is no window that a quadratic could fit.
+        let fitted_slopes = fitted_slopes && view == See::Patch;
+        let window =
+            Window { gain: sharper, through_position, gaps, ages, roughness, fitted_slopes, ..Window::new(points, window) };
         let sight = match view {
             See::Patch => Sight::around(&grid, &window),
             See::Field => Sight::whole(&grid, sharper, true).with_gaps(&grid, gaps),

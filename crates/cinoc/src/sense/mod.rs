@@ -2,6 +2,7 @@
 
 mod channels2d;
 mod directions;
+mod fitted_slopes;
 mod gaps;
 mod hear;
 mod instrument;
@@ -192,6 +193,10 @@ settings! {
         /// Sense the roughness of the samples, from which an agent can tell its sensor noise.
         #[absent = false]
         roughness: bool = (),
+        /// Obtain slopes from a quadratic fitted to all samples of the window, instead of differences over one cell,
+        /// which amplify sensor noise.
+        #[absent = false]
+        fitted_slopes: bool = (),
     }
 }
 
@@ -218,12 +223,13 @@ impl Window {
             believed_rho: 0.0,
             ages: false,
             roughness: false,
+            fitted_slopes: false,
         }
     }
 
     /// Returns what agents sense of their own readings.
     pub(crate) fn self_sensing(&self) -> SelfSensing {
-        SelfSensing { ages: self.ages, roughness: self.roughness }
+        SelfSensing { ages: self.ages, roughness: self.roughness, fitted_slopes: self.fitted_slopes }
     }
 
     /// Returns the physics that agents assume for the feedforward force.

@@ -1,5 +1,6 @@
-//! From samples of the field to the observation of an agent: lost readings, their ages, and roughness.
+//! From samples of the field to the observation of an agent: lost readings, fitted slopes, ages, and roughness.
 
+use super::fitted_slopes::FittedSlopes;
 use super::roughness::Roughness;
 use super::{Features, Observation, Patch};
 use crate::Real;
@@ -16,6 +17,8 @@ pub struct SelfSensing {
     pub ages: bool,
     /// Roughness of the samples.
     pub roughness: bool,
+    /// Slopes of a quadratic fitted to all samples, in place of those that are read.
+    pub fitted_slopes: bool,
 }
 
 /// Holds lost readings and adds what an agent senses of its own readings.
@@ -26,6 +29,7 @@ pub struct Readout {
     /// Order of the values with ages: all of a sample together if a patch is an image, else unchanged.
     order: Option<Arc<[u32]>>,
     ages: bool,
+    fitted_slopes: Option<Arc<FittedSlopes>>,
     roughness: Option<Arc<Roughness>>,
 }
 
@@ -40,7 +44,8 @@ impl Readout {
         let order = image.then(|| (0..count + points).map(|i| with_age(i) as u32).collect());
         let along = if let Patch::Image { height, .. } = patch { height } else { points };
         let roughness = if senses.roughness { Roughness::new(patch, along).map(Arc::new) } else { None };
-        Self { sample, points, order, ages: senses.ages, roughness }
+        let fitted_slopes = if senses.fitted_slopes { FittedSlopes::new(patch, points).map(Arc::new) } else { None };
+        Self { sample, points, order, ages: senses.ages, fitted_slopes, roughness }
     }
 
     /// Samples of a window.
@@ -51,6 +56,11 @@ impl Readout {
     /// True if ages are part of an observation.
     pub fn senses_ages(&self) -> bool {
         self.ages
+    }
+
+    /// True if slopes are computed from the samples instead of being read.
+    pub fn fits_slopes(&self) -> bool {
+        self.fitted_slopes.is_some()
     }
 
     /// Adds the sizes of what an agent senses of its own readings.
@@ -71,8 +81,9 @@ impl Readout {
         patch.select(ages.step().affine(-1.0, 1.0).gather(&self.sample), held)
     }
 
-    /// Adds ages (zero if not given) and roughness to an observation of held readings.
+    /// Fits the slopes of an observation of held readings, and adds ages (zero if not given) and roughness.
     pub fn finish<'t>(&self, seen: Observation<'t>, ages: Option<Var<'t>>) -> Observation<'t> {
+        let seen = self.fitted_slopes.as_ref().map_or(seen, |fitted| seen.with_patch(seen.patch().apply(fitted)));
         let roughness = self.roughness.as_ref().map(|roughness| seen.patch().apply(roughness));
         let seen = if self.ages { seen.with_patch(self.with_ages(seen.patch(), ages)) } else { seen };
         roughness.map_or(seen, |roughness| seen.with_roughness(roughness))

@@ -29,21 +29,31 @@ struct Case {
     policy: Box<dyn Policy>,
 }
 
-/// Returns an untrained policy that senses the ages of its readings and their roughness.
-fn sensing(name: &str) -> Case {
+/// What policies of tests sense of their own readings: all of it with slopes that are read, all of it with fitted ones,
+/// and fitted slopes alone.
+const SENSES: [(&str, &str, &[&str]); 5] = [
+    ("heat1d-sensing", "heat1d", &["observe.ages=true", "observe.roughness=true"]),
+    ("heat2d-sensing", "heat2d", &["observe.ages=true", "observe.roughness=true"]),
+    ("heat1d-fitted", "heat1d", &["observe.ages=true", "observe.roughness=true", "observe.fitted_slopes=true"]),
+    ("heat2d-fitted", "heat2d", &["observe.ages=true", "observe.roughness=true", "observe.fitted_slopes=true"]),
+    ("ks1d-fitted", "ks1d", &["observe.fitted_slopes=true"]),
+];
+
+/// Returns an untrained policy with these settings.
+fn sensing(name: &str, senses: &[&str]) -> Case {
     let registry = Registry::builtin();
     let mut model = library::find(&registry, name).expect("a model");
-    let changes = Overlay::from_pairs(["observe.ages=true", "observe.roughness=true"]).expect("settings");
+    let changes = Overlay::from_pairs(senses).expect("settings");
     model.config = registry.shrink(&registry.change(&model.config, &changes).expect("settings")).expect("settings");
     let (problem, policy) = registry.parts(&model.config).map(|parts| (parts.problem, parts.policy)).expect("a problem");
     model.params = policy.init(&mut Rng::new(3, Stream::Init, 0));
     Case { model, problem, policy }
 }
 
-/// Returns all shipped policies, and one on a line and one in the plane that sense their own readings.
+/// Returns all shipped policies, and some on a line and in the plane that sense their own readings.
 fn cases() -> Vec<(String, Case)> {
     let shipped = names().into_iter().map(|name| (name.to_owned(), shipped(name)));
-    shipped.chain(["heat1d", "heat2d"].map(|name| (format!("{name}-sensing"), sensing(name)))).collect()
+    shipped.chain(SENSES.iter().map(|(name, problem, senses)| ((*name).to_owned(), sensing(problem, senses)))).collect()
 }
 
 /// Loads a shipped model. Uncontrolled runs of chaotic problems are short: the initial state does not matter here.
@@ -96,6 +106,16 @@ fn plain_operations_decide_the_same() {
         }
         let off = case.off(&all, &trial);
         assert!(off < CLOSE, "{name}: off by {off:.1e} of the limit");
+    }
+}
+
+/// Slopes that are fitted to the errors are no readings.
+#[test]
+fn fitted_slopes_need_not_be_measured() {
+    for (name, case) in cases() {
+        let measured = case.program(true).inputs().iter().any(|input| input.instrument.name == "slope");
+        let text = cinoc::export::c::source(&Registry::builtin(), &case.model, &name).expect("a file");
+        assert!(measured != name.ends_with("fitted") && measured == text.contains("seen->slope"), "{name}");
     }
 }
 

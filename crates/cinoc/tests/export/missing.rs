@@ -107,7 +107,7 @@ fn absurd_readings_never_give_an_action_or_memory_that_is_not_finite() {
     }
 }
 
-/// Returns the readings of each sample that has a mask: that of the mask, the error and the slopes.
+/// Returns the readings of each sample that has a mask: that of the mask, the error and the slopes, if they are read.
 fn samples(program: &Program) -> Vec<Vec<usize>> {
     let mut from = 0;
     let ranges = program.inputs().iter().map(|input| {
@@ -116,9 +116,9 @@ fn samples(program: &Program) -> Vec<Vec<usize>> {
     });
     let ranges: Vec<_> = ranges.collect();
     let of = |name: &str| ranges.iter().find(|range| range.0 == name);
-    let (Some(lost), Some(error), Some(slope)) = (of("lost"), of("error"), of("slope")) else { return Vec::new() };
-    let axes = slope.2 / error.2;
-    let point = |k: usize| [vec![lost.1 + k, error.1 + k], (0..axes).map(|c| slope.1 + k * axes + c).collect()].concat();
+    let (Some(lost), Some(error)) = (of("lost"), of("error")) else { return Vec::new() };
+    let (slope, axes) = of("slope").map_or((0, 0), |slope| (slope.1, slope.2 / error.2));
+    let point = |k: usize| [vec![lost.1 + k, error.1 + k], (0..axes).map(|c| slope + k * axes + c).collect()].concat();
     (0..lost.2).map(point).collect()
 }
 

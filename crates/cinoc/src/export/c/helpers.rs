@@ -27,9 +27,12 @@ fn domain(program: &Program) -> Option<&Domain> {
     gaps(program).or_else(|| lens(program).map(|lens| &lens.domain))
 }
 
+/// Returns true if slopes are among the readings.
+fn slopes(program: &Program) -> bool {
+    find(program, |one| (one.source == Source::Slope).then_some(())).is_some()
+}
+
 const SAMPLE: &str = "
-/* Fills error and slope of an observation of an agent at a position, from a function that returns z - z* anywhere in
- * the domain. */
 void cinoc_sample(cinoc_observation *seen, const cinoc_real *position,
                   cinoc_real (*error)(const cinoc_real *at, void *context), void *context);
 ";
@@ -55,7 +58,15 @@ fn neighbours(program: &Program) -> Option<(String, &'static str)> {
 
 /// Declares all helpers.
 pub fn declarations(program: &Program) -> String {
-    let sample = lens(program).map_or("", |_| SAMPLE);
+    let comment = match slopes(program) {
+        true => {
+            "Fills error and slope of an observation of an agent at a position, from a function that returns z - z* anywhere in\n * the domain."
+        }
+        false => {
+            "Fills the errors of an observation of an agent at a position, from a function that returns z - z* anywhere in the\n * domain."
+        }
+    };
+    let sample = lens(program).map_or_else(String::new, |_| format!("\n/* {comment} */{SAMPLE}"));
     let neighbours = neighbours(program).map_or_else(String::new, |(head, _)| format!("{head};\n"));
     format!("{sample}{neighbours}")
 }
@@ -68,7 +79,8 @@ pub fn definitions(program: &Program) -> String {
         let rows = lens.offsets.iter().map(|at| format!("{{{}}}", at.iter().map(|&x| number(x)).collect::<Vec<_>>().join(", ")));
         let rows = rows.collect::<Vec<_>>().join(",\n    ");
         text += &format!("\nconst cinoc_real cinoc_offset[{points}][{axes}] = {{\n    {rows}\n}};\n");
-        text += &fill(include_str!("sample.c"), &lens.domain, &[("POINTS", points.to_string()), ("STEPS", numbers(&lens.steps))]);
+        let sample = marked(include_str!("sample.c"), "//slope ", slopes(program));
+        text += &fill(&sample, &lens.domain, &[("POINTS", points.to_string()), ("STEPS", numbers(&lens.steps))]);
     }
     if let Some((head, _)) = neighbours(program) {
         let head = head.lines().last().unwrap_or_default();
@@ -88,14 +100,15 @@ pub fn definitions(program: &Program) -> String {
     text
 }
 
+/// Returns a C template with or without the lines that begin with a mark.
+fn marked(template: &str, mark: &str, with: bool) -> String {
+    let lines = template.lines().filter(|line| with || !line.trim_start().starts_with(mark));
+    lines.map(|line| line.replacen(mark, "", 1) + "\n").collect()
+}
+
 /// Fills the words in capitals of a C template. Lines for domains with walls or for periodic ones begin with a mark.
 fn fill(template: &str, domain: &Domain, words: &[(&str, String)]) -> String {
-    let (ours, others) = if domain.periodic { ("//ring ", "//wall ") } else { ("//wall ", "//ring ") };
-    let mut text = String::new();
-    for line in template.lines().filter(|line| !line.trim_start().starts_with(others)) {
-        text += &line.replacen(ours, "", 1);
-        text.push('\n');
-    }
+    let mut text = marked(&marked(template, "//ring ", domain.periodic), "//wall ", !domain.periodic);
     let own = [("AXES", domain.lengths.len().to_string()), ("LENGTHS", numbers(&domain.lengths))];
     for (word, value) in words.iter().chain(&own) {
         text = text.replace(&format!("@{word}@"), value);

@@ -27,7 +27,7 @@ static cinoc_real cinoc_error(const cinoc_real *at, cinoc_real (*error)(const ci
 void cinoc_sample(cinoc_observation *seen, const cinoc_real *position,
                   cinoc_real (*error)(const cinoc_real *at, void *context), void *context)
 {
-    static const cinoc_real step[@AXES@] = @STEPS@;
+//slope     static const cinoc_real step[@AXES@] = @STEPS@;
 //wall     static const cinoc_real length[@AXES@] = @LENGTHS@;
     int i, c;
     for (i = 0; i < @POINTS@; i++) {
@@ -37,14 +37,14 @@ void cinoc_sample(cinoc_observation *seen, const cinoc_real *position,
 //wall             at[c] = at[c] < 0 ? 0 : at[c] > length[c] ? length[c] : at[c];
         }
         seen->error[i] = cinoc_error(at, error, context);
-        for (c = 0; c < @AXES@; c++) {
-            cinoc_real here = at[c], ahead, behind;
-            at[c] = here + step[c];
-            ahead = cinoc_error(at, error, context);
-            at[c] = here - step[c];
-            behind = cinoc_error(at, error, context);
-            at[c] = here;
-            seen->slope[@AXES@ * i + c] = (ahead - behind) / (2 * step[c]);
-        }
+//slope         for (c = 0; c < @AXES@; c++) {
+//slope             cinoc_real here = at[c], ahead, behind;
+//slope             at[c] = here + step[c];
+//slope             ahead = cinoc_error(at, error, context);
+//slope             at[c] = here - step[c];
+//slope             behind = cinoc_error(at, error, context);
+//slope             at[c] = here;
+//slope             seen->slope[@AXES@ * i + c] = (ahead - behind) / (2 * step[c]);
+//slope         }
     }
 }
