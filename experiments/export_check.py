@@ -2,19 +2,22 @@
 ONNX in onnxruntime, on the same 10,000 decisions, with memory carried over many ticks.
 
     cargo build -p cinoc-cli-f64
-    python3 experiments/export_check.py --reference target/debug/cinoc-f64 [--record] [--need gcc,clang,arm,onnx] [--decisions N]
+    python3 experiments/export_check.py --reference target/debug/cinoc-f64 [--record] [--need gcc,clang,arm,onnx] [--decisions N] [--sequences N]
 
 `cinoc` on the path writes the files; the reference computes in double precision from readings of single precision:
 in single precision our engine is up to 1e-6 away from that too. `arm` is Debian's gcc-arm-linux-gnueabihf, run by
-qemu-user. Then all of them decide as often from absurd readings: NaN, infinite, huge. Fails where a difference is 1e-6
-of the limit of an action or more, where an action or memory is not finite, an action beyond its limit or that of an
-inactive agent not 0, or where something in --need is not there. --record writes results/export.jsonl.
+qemu-user. Then all of them decide as often from absurd readings: NaN, infinite, huge; and in sequences of ticks in
+which readings are lost, stuck, infinite or absurd for a while. Fails where a difference is 1e-6 of the limit of an
+action or more (1e-4 in sequences, in which rounding grows with the memory), where an action or memory is not finite,
+an action beyond its limit or that of an inactive agent not 0, or where something in --need is not there. --record
+writes results/export.jsonl.
 """
 
 import argparse
 import json
 import pathlib
 import platform
+import re
 import shutil
 import subprocess
 import sys
@@ -46,6 +49,11 @@ ABSURD = np.array(
 )
 EPISODE = 100
 """Decisions from absurd readings between resets."""
+LEAST_STRENGTH = 1e-6
+TICKS = 40
+"""Ticks of a sequence."""
+KINDS = ("masked", "nan", "infinite", "huge", "stuck", "strength", "absurd", "mixed")
+CLOSE_IN_SEQUENCES = 1e-4
 
 
 def models():
@@ -56,8 +64,10 @@ def models():
 
 def export(model, folder, reference, decisions):
     """Writes both files and the decisions to compare with; returns what the program reports of them."""
-    settings = subprocess.run(["cinoc", "list", model, "--json"], check=True, capture_output=True, text=True).stdout
-    data = json.loads(settings)["data"]
+    data = {}
+    if not pathlib.Path(model).exists():
+        settings = subprocess.run(["cinoc", "list", model, "--json"], check=True, capture_output=True, text=True).stdout
+        data = json.loads(settings)["data"]
     short = [
         word
         for key, most in FREE_RUNS.items()
@@ -122,11 +132,65 @@ def absurd(readings):
 
 def faults(found, readings, limits):
     """The number of decisions with an action or memory that is not finite, an action beyond its limit, or anything but
-    zeros for an inactive agent: one whose strength, the last reading, is missing or not positive."""
+    zeros for an inactive agent: one whose strength, the last reading, is missing or below 1e-6."""
     strength = readings[:, -1].astype(np.float32)
-    inactive = ~((strength > 0) & (strength <= BOUND))
+    inactive = ~((strength >= np.float32(LEAST_STRENGTH)) & (strength <= BOUND))
     bad = ~np.isfinite(found).all(1) | (np.abs(found[:, : len(limits)]) > limits.astype(np.float32)).any(1)
     return int((bad | (inactive & (found != 0).any(1))).sum())
+
+
+def instruments(source):
+    """Columns of the readings of each instrument, from the C file."""
+    fields = re.search(r"typedef struct \{\n([^}]*)\} cinoc_observation;", source).group(1)
+    found, at = {}, 0
+    for name, count in re.findall(r"cinoc_real (\w+)(?:\[(\d+)\])?;", fields):
+        found[name] = np.arange(at, at + int(count or 1))
+        at += int(count or 1)
+    return found
+
+
+def faulty(readings, memory, told, columns, count):
+    """Sequences of readings with faults that begin, last and end: kinds, readings, starts and memories."""
+    random = np.random.default_rng(5)
+    width = readings.shape[1]
+    samples = np.zeros((0, 0), int)
+    if "lost" in columns:
+        points = len(columns["lost"])
+        samples = np.column_stack([columns["lost"], columns["error"], columns["slope"].reshape(points, -1)])
+    alone = [np.array([i]) for i in np.setdiff1d(np.arange(width - 1), samples)]
+    sensors = [*alone, *samples]
+    starts = random.choice(np.flatnonzero(told[: len(told) // 2 - TICKS]), count)
+    kinds = [KINDS[i % len(KINDS)] for i in range(count)]
+    rows = np.empty((count, TICKS, width))
+    for sequence, kind, start in zip(rows, kinds, starts):
+        sequence[:] = readings[start : start + TICKS]
+        begin = random.integers(TICKS // 2)
+        end = begin + random.integers(1, TICKS // 2)
+        share = random.choice([0.0, random.random(), 1.0])
+        chosen = [sensor for sensor in sensors if random.random() < share] or [sensors[random.integers(len(sensors))]]
+        affected = np.array([width - 1]) if kind == "strength" else np.concatenate(chosen)
+        if share == 1.0 and kind not in ("masked", "strength"):
+            affected = np.arange(width)
+        part = np.ix_(np.arange(begin, end), affected)
+        good, last = sequence[part], sequence[max(begin - 1, 0), affected]
+        sign = random.choice([-1.0, 1.0], good.shape)
+        lost = np.full(good.shape, np.nan)
+        lost[:, np.isin(affected, samples)] = 1.0
+        values = {
+            "masked": lost,
+            "nan": sign * np.nan,
+            "infinite": sign * np.inf,
+            "huge": sign * BOUND * 10 ** random.uniform(0.001, 32, good.shape),
+            "stuck": np.broadcast_to(last, good.shape),
+            "absurd": sign * 10 ** random.uniform(-45, 38, good.shape),
+        }
+        mixed = np.choose(random.integers(len(values), size=good.shape), list(values.values()))
+        sequence[part] = values.get(kind, mixed)
+    first = np.arange(count * TICKS) % TICKS == 0
+    memories = np.zeros((count * TICKS, memory.shape[1]))
+    memories[first] = memory[starts]
+    # What single and double precision read is the same.
+    return np.array(kinds), rows.reshape(-1, width).astype(np.float32).astype(float), first, memories
 
 
 def ways():
@@ -157,14 +221,16 @@ def main():
     parser.add_argument("--reference", default="cinoc", help="the command in double precision, cinoc-f64")
     parser.add_argument("--need", default="gcc")
     parser.add_argument("--decisions", type=int, default=10_000)
+    parser.add_argument("--sequences", type=int, default=400, help="sequences of faulty readings of each model")
+    parser.add_argument("models", nargs="*", metavar="MODEL", help="models or files; default: all shipped models")
     arguments = parser.parse_args()
     found = ways()
     if missing := [way for way in arguments.need.split(",") if way not in found]:
         sys.exit(
             f"there is no {' and no '.join(missing)} here; install clang, gcc-arm-linux-gnueabihf and qemu-user with apt, onnxruntime with pip"
         )
-    rows, worst, failures = [], 0.0, 0
-    for model in models():
+    rows, worst, worst_faulty, failures = [], 0.0, 0.0, 0
+    for model in arguments.models or models():
         with tempfile.TemporaryDirectory() as folder:
             folder = pathlib.Path(folder)
             facts = export(model, folder, arguments.reference, arguments.decisions)
@@ -178,7 +244,12 @@ def main():
                 "c_bytes": (folder / "policy.c").stat().st_size,
                 "onnx_bytes": (folder / "onnx.onnx").stat().st_size,
             }
-            row |= {"off": {}, "absurd": {}}
+            row |= {"off": {}, "absurd": {}, "sequences": arguments.sequences, "faulty": {}, "off_faulty": {}}
+            columns = instruments((folder / "policy.c").read_text())
+            kinds, sent, begin, begun = faulty(readings, memory, first, columns, arguments.sequences)
+            # Where undetected readings are of any magnitude, rounding differences are as large as actions.
+            close = np.repeat(~np.isin(kinds, ["absurd", "mixed"]), TICKS)
+            expected = None
             spoiled, start = absurd(readings), np.arange(len(first)) % EPISODE == 0
             spoiled_memory = np.zeros_like(memory)
             spoiled_memory[:: 2 * EPISODE] = np.nan
@@ -187,13 +258,20 @@ def main():
                 done = by(way, folder, readings, first, memory)[:, : len(limits)]
                 row["off"][way] = float((np.abs(done - actions) / limits).max())
                 row["absurd"][way] = faults(by(way, folder, spoiled, start, spoiled_memory), spoiled, limits)
-                failures += row["absurd"][way]
+                done = by(way, folder, sent, begin, begun)
+                row["faulty"][way] = faults(done, sent, limits)
+                expected = done if expected is None else expected
+                difference = np.abs(done - expected)[close, : len(limits)] / limits
+                row["off_faulty"][way] = float(difference.max(initial=0.0))
+                failures += row["absurd"][way] + row["faulty"][way]
             rows.append(row)
+            worst_faulty = max(worst_faulty, *row["off_faulty"].values())
             worst = max(worst, *(off for way, off in row["off"].items() if "single" not in way))
             print(
                 f"{model:18} {len(first)} decisions, off by",
                 ", ".join(f"{way} {off:.1e}" for way, off in row["off"].items()),
-                f"; {sum(row['absurd'].values())} failures in {len(found)} × {len(first)} decisions from absurd readings",
+                f"; {sum(row['absurd'].values())} failures in {len(found)} × {len(first)} decisions from absurd readings,",
+                f"{sum(row['faulty'].values())} in {arguments.sequences} sequences of faults, off by {max(row['off_faulty'].values()):.1e}",
                 flush=True,
             )
     if arguments.record:
@@ -205,9 +283,11 @@ def main():
         }
         write("export", [{"run": row["model"], "problem": row["model"], **about, **row} for row in rows])
     if failures:
-        sys.exit(f"{failures} decisions from absurd readings are not finite, beyond a limit, or of an inactive agent")
+        sys.exit(f"{failures} decisions from absurd or faulty readings are not finite, beyond a limit, or of an inactive agent")
     if worst >= CLOSE:
         sys.exit(f"off by {worst:.1e} of the limit of an action, which is {CLOSE:.0e} or more")
+    if worst_faulty >= CLOSE_IN_SEQUENCES:
+        sys.exit(f"sequences of faulty readings: off by {worst_faulty:.1e} of the limit of an action")
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@
 mod header;
 mod helpers;
 
-use super::guard::{MaskedSamples, REST};
+use super::guard::{LEAST_STRENGTH, MaskedSamples, REST};
 use super::program::{Instruction, Program, Value, renames};
 use super::text;
 use super::workspace::Workspace;
@@ -187,7 +187,8 @@ impl Writer<'_> {
             }
             lines += &match i == program.strength() {
                 true => format!(
-                    "    agent->held.{0} = cinoc_valid(seen->{0}) && seen->{0} > 0 ? (seen->{0} < 1 ? seen->{0} : 1) : 0;\n",
+                    "    agent->held.{0} = cinoc_valid(seen->{0}) && seen->{0} >= (cinoc_real){LEAST_STRENGTH:e} ? \
+                     (seen->{0} < 1 ? seen->{0} : 1) : 0;\n",
                     one.name
                 ),
                 false => format!("    cinoc_hold({sign}agent->held.{0}, {sign}seen->{0}, {1});\n", one.name, one.count),

@@ -127,9 +127,13 @@ impl MaskedSamples {
     }
 }
 
+/// Smallest strength of an active agent; less counts as 0. Programs of plain operations could not tell strengths below
+/// 1e-30 from 0 (see [`Var::step`](cinoc_tape::Var::step)) and would keep a part of the memory.
+pub const LEAST_STRENGTH: Real = 1e-6;
+
 /// Limits an agent's strength to [0, 1]. A missing one is 0: an agent that does not know its state is inactive.
 pub fn strength(reading: Real) -> Real {
-    if is_valid(reading) { reading.clamp(0.0, 1.0) } else { 0.0 }
+    if is_valid(reading) && reading >= LEAST_STRENGTH { reading.min(1.0) } else { 0.0 }
 }
 
 /// Resets the memory of one agent to 0 where any of its numbers is not valid.
@@ -155,7 +159,7 @@ mod tests {
         let mut held = [0.0, 2.0, Real::NAN, 4.0, 5.0];
         hold(&[Real::NAN, Real::INFINITY, Real::NEG_INFINITY, -2e6, 1e6], &mut held);
         assert_eq!(held, [0.0, 2.0, 0.0, 4.0, 1e6]);
-        assert_eq!([0.3, -1.0, 2.0, Real::NAN, Real::INFINITY].map(strength), [0.3, 0.0, 1.0, 0.0, 0.0]);
+        assert_eq!([0.3, -1.0, 2.0, Real::NAN, Real::INFINITY, 1e-31].map(strength), [0.3, 0.0, 1.0, 0.0, 0.0, 0.0]);
     }
 
     #[test]

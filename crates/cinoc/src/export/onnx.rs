@@ -2,7 +2,7 @@
 //!
 //! Written without a library: a model is a few nested messages of protocol buffers, and only plain operations occur.
 
-use super::guard::{MaskedSamples, READING_BOUND, REST};
+use super::guard::{LEAST_STRENGTH, MaskedSamples, READING_BOUND, REST};
 use super::program::{Input, Instruction, Program, Value};
 use super::text;
 use crate::disk::protobuf::Message;
@@ -82,7 +82,8 @@ pub fn translate(program: &Program, problem: &Problem, name: &str, acts: &str, a
     }
     let about = format!(
         "last valid readings, in the order of the inputs: zeros before the first tick, then next_held; a reading that is not finite or \
-         beyond {READING_BOUND:e} counts as missing and is replaced by its held value, except a missing strength, which is 0"
+         beyond {READING_BOUND:e} counts as missing and is replaced by its held value, except a strength, which is 0 if it is missing or \
+         below {LEAST_STRENGTH:e}"
     );
     inputs.push(value("held", program.readings(), &about));
     let offsets = program.inputs().iter().find_map(|input| match &input.instrument.source {
@@ -230,7 +231,11 @@ impl Graph<'_> {
             };
             let last = |graph: &mut Self| graph.columns(&held, from, to);
             let good = if i == program.strength() {
-                let (known, limited, unit) = (self.choose(&mask, one.name, &zero), self.new_name(), self.input_scalar(1.0));
+                let (least, unit) = (self.input_scalar(LEAST_STRENGTH), self.input_scalar(1.0));
+                let [large, active, limited] = [(); 3].map(|()| self.new_name());
+                self.node("GreaterOrEqual", &[one.name, &least], &large, &[]);
+                self.node("And", &[&mask, &large], &active, &[]);
+                let known = self.choose(&active, one.name, &zero);
                 self.node("Clip", &[&known, &zero, &unit], &limited, &[]);
                 match &blind {
                     Some(blind) => self.choose(blind, &zero, &limited),

@@ -1,8 +1,11 @@
 //! Exported policies decide as the engine does.
 
 mod c;
+mod fault;
 mod missing;
+mod recovery;
 mod refused;
+mod sequences;
 
 use cinoc::env::Env;
 use cinoc::export::{Program, Trial, trial};
@@ -58,6 +61,11 @@ fn cases() -> Vec<(String, Case)> {
 
 /// Loads a shipped model. Uncontrolled runs of chaotic problems are short: the initial state does not matter here.
 fn shipped(name: &str) -> Case {
+    loaded(name)
+}
+
+/// Loads a model by name, file or run folder.
+fn loaded(name: &str) -> Case {
     let registry = Registry::builtin();
     let mut model = library::find(&registry, name).expect("a model");
     model.config = registry.shrink(&model.config).expect("settings");

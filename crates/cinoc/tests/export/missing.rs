@@ -108,7 +108,7 @@ fn absurd_readings_never_give_an_action_or_memory_that_is_not_finite() {
 }
 
 /// Returns the readings of each sample that has a mask: that of the mask, the error and the slopes, if they are read.
-fn samples(program: &Program) -> Vec<Vec<usize>> {
+pub fn samples(program: &Program) -> Vec<Vec<usize>> {
     let mut from = 0;
     let ranges = program.inputs().iter().map(|input| {
         from += input.instrument.count;

@@ -1,6 +1,6 @@
 //! The beginning of a C file: its comment and its declarations.
 
-use super::super::guard::{READING_BOUND, REST};
+use super::super::guard::{LEAST_STRENGTH, READING_BOUND, REST};
 use super::super::program::Program;
 use super::super::text;
 use super::helpers;
@@ -68,9 +68,9 @@ pub fn header(program: &Program, problem: &Problem, name: &str, acts: &str, work
     text += " *\n";
     text += &line(&format!(
         "Missing readings: a reading that is NaN, infinite or beyond {READING_BOUND:e} in magnitude (CINOC_BOUND) counts as missing. The \
-         last valid reading of that sensor is held; before the first one it is 0. The strength is limited to [0, 1], and a missing \
-         strength is 0. An agent of strength 0 is inactive: its action is 0 and its memory is reset. A memory that holds a number which is \
-         not finite or beyond CINOC_BOUND is reset to 0. Actions are always finite and within their limits."
+         last valid reading of that sensor is held; before the first one it is 0. The strength is limited to [0, 1]; a missing \
+         strength, or one below {LEAST_STRENGTH:e}, is 0. An agent of strength 0 is inactive: its action is 0 and its memory is reset. \
+         A memory that holds a number which is not finite or beyond CINOC_BOUND is reset to 0. Actions are always finite and within their limits."
     ));
     if program.samples().is_some() {
         text += &line(&format!(
