@@ -159,6 +159,7 @@ class Setting:
 
 SETTINGS = {
     "tuned": Setting("**CINOC**, our recipe", "tuned"),
+    "robust": Setting("**CINOC**, robust", "robust"),
     # On the square the paper's setting takes over twenty minutes per seed.
     "paper": Setting("CINOC, the paper's setting", "paper", problems=("heat1d", "fkpp1d")),
     "centralised": Setting("DPC (centralised)", "paper", ('policy.kind="centralised"',)),
@@ -169,7 +170,9 @@ SETTINGS = {
         ("heat1d", "fkpp1d"),
     ),
 }
-TESTED = ("tuned", "paper", "centralised")
+TESTED = ("tuned", "robust", "paper", "centralised")
+# Shipped models: their setting, and what follows the problem in their name and in that of their file.
+SHIPPED = {"tuned": ("", ""), "robust": (":robust", "-robust")}
 
 # Names of results/baselines.jsonl.
 LEARNERS = {
@@ -184,6 +187,8 @@ LEARNERS = {
 
 # Studies with trained policies, and those that train their own.
 STUDIES_USED = ("cardinality", "failure", "physics", "resolution", "domain", "horizon", "meanfield", "stability")
+# The scorecard is that of the robust policies.
+STUDIES_ROBUST = ("robust",)
 STUDIES_TRAINED = ("noise", "delay", "positions", "view", "effort")
 # Earlier names of studies on the command line.
 EARLIER_WORDS = {"positions": "places"}

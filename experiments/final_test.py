@@ -6,7 +6,7 @@
     python3 experiments/final_test.py decisions
         # computing time of a decision; needs the Python package and an idle core
 
-With half, all, twice and four times the agents, with failures halfway, with noise of sensors and actuators. Lines
+With half, all, twice and four times the agents, with failures halfway, with noise of sensors and actuators, with delay. Lines
 that are there already are kept; models are those of experiments/train.py. --dry prints the scores and records
 nothing.
 """
@@ -41,6 +41,8 @@ def cases(problem, setting):
         yield "agents", ("--agents", f"{m // 2},{2 * m},{4 * m}")
     yield "deaths", ("--fail", FAILURES)
     yield "sensors", changes((f"swarm.sensor_noise={about.sensor_noise}",))
+    yield "delay", changes(("swarm.delay=5",))
+    yield "both", changes((f"swarm.sensor_noise={about.sensor_noise}", "swarm.delay=5"))
     yield "actuators", changes((f"swarm.actuator_noise={about.actuator_noise}",))
 
 
@@ -80,7 +82,7 @@ def decisions():
     from cinoc.envs import Batch
 
     for problem, about in PROBLEMS.items():
-        for setting in ("tuned", "paper"):
+        for setting in ("robust", "tuned", "paper"):
             name, instances = run_name(problem, setting, 0), about.instances
             if not (run_folder(name) / "model.safetensors").exists():
                 continue

@@ -1,8 +1,9 @@
-"""Models that come with the program and the figures it knows of them: crates/cinoc/models/PROBLEM.{safetensors,json}.
+"""Models that come with the program and the figures it knows of them: crates/cinoc/models/PROBLEM.{safetensors,json},
+and PROBLEM-robust.*.
 
     python3 experiments/publish.py [PROBLEM…]
 
-Of the runs of our recipe the one with the lowest score on its validation instances is published; test instances have
+Of the runs of a recipe the one with the lowest score on its validation instances is published; test instances have
 no say in it. Where its run is not in runs/, the parameters stay as they are. Cards (PROBLEM.md) are blocks: python3
 experiments/report.py.
 """
@@ -12,12 +13,13 @@ import json
 import shutil
 
 from blocks.scores import facts, shipped
-from cases import MODELS, PROBLEMS, run_folder
+from cases import MODELS, PROBLEMS, SHIPPED, run_folder
 
 
-def publish(problem):
+def publish(problem, setting):
     """One model."""
-    best, path = shipped(problem), MODELS / f"{problem}.safetensors"
+    name = problem + SHIPPED[setting][1]
+    best, path = shipped(problem, setting), MODELS / f"{name}.safetensors"
     run = run_folder(best["run"]) / "model.safetensors"
     if run.exists():
         shutil.copyfile(run, path)
@@ -26,12 +28,12 @@ def publish(problem):
         seed = json.loads(json.loads(file.read(length))["__metadata__"]["cinoc"])["seed"]
     if int(seed) != best["seed"]:
         raise SystemExit(
-            f"{problem}: the model is of seed {seed}, but {best['seed']} is to be published; python3 experiments/archive.py fetch {best['run']}"
+            f"{name}: the model is of seed {seed}, but {best['seed']} is to be published; python3 experiments/archive.py fetch {best['run']}"
         )
-    known = facts(problem)
-    (MODELS / f"{problem}.json").write_text(json.dumps(known) + "\n")
+    known = facts(problem, setting)
+    (MODELS / f"{name}.json").write_text(json.dumps(known) + "\n")
     print(
-        f"{problem}: seed {best['seed']}, relative error {known['ratio']:.2e}, {known['agents'][0]} to {known['agents'][1]} agents"
+        f"{name}: seed {best['seed']}, relative error {known['ratio']:.2e}, {known['agents'][0]} to {known['agents'][1]} agents"
     )
 
 
@@ -39,7 +41,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("problems", nargs="*", choices=[[], *PROBLEMS], metavar="PROBLEM")
     for problem in parser.parse_args().problems or PROBLEMS:
-        publish(problem)
+        for setting in SHIPPED:
+            if shipped(problem, setting):
+                publish(problem, setting)
 
 
 if __name__ == "__main__":

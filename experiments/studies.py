@@ -22,6 +22,7 @@ from cases import (
     PROBLEMS,
     RUNS,
     SEEDS,
+    STUDIES_ROBUST,
     STUDIES_TRAINED,
     STUDIES_USED,
     STUDY_SEED,
@@ -58,8 +59,9 @@ def word(study):
 
 
 def policies(problem, setting="tuned"):
-    """Names of the policies of three seeds."""
-    return [run_name(problem, setting, seed) for seed in SEEDS]
+    """Names of the recorded policies of three seeds."""
+    names = [run_name(problem, setting, seed) for seed in SEEDS]
+    return [name for name in names if read("runs", run=name)]
 
 
 def run_study(study, problem, names, out, *options):
@@ -94,7 +96,8 @@ def studies(problems, names):
             short = ["--set", f"train.updates={PROBLEMS[problem].study_updates}"] if study in STUDIES_TRAINED else []
             short += ["--instances", 50] if study in STUDIES_TRAINED and not problem.endswith("1d") else []
             before = computing()
-            found = run_study(study, problem, policies(problem), RUNS / "studies", *short)
+            setting = "robust" if study in STUDIES_ROBUST else "tuned"
+            found = run_study(study, problem, policies(problem, setting), RUNS / "studies", *short)
             if found is None:
                 print(f"{study} {problem}: not for this problem")
                 continue
@@ -183,7 +186,7 @@ def main():
     names = (
         given.study.split(",")
         if given.study
-        else [*STUDIES_USED * (not given.trained), *STUDIES_TRAINED * (not given.used)]
+        else [*(STUDIES_USED + STUDIES_ROBUST) * (not given.trained), *STUDIES_TRAINED * (not given.used)]
     )
     studies(given.problem.split(","), names)
 

@@ -1,7 +1,7 @@
 """Trains and records one run, or all: results/runs.jsonl and results/weights.jsonl; files stay in
 runs/PROBLEM-SETTING-SEED/.
 
-    python3 experiments/train.py [PROBLEM…] [--setting tuned,paper,centralised,noisy] [--seed 0,1,2] [--set KEY=VALUE]… [--again]
+    python3 experiments/train.py [PROBLEM…] [--setting robust,tuned,paper,centralised,noisy] [--seed 0,1,2] [--set KEY=VALUE]… [--again]
     python3 experiments/train.py gradients
         # norm of the first gradient against the length of the episode: results/gradient_norms.jsonl
 
@@ -81,7 +81,7 @@ def gradients():
                     "train.validate_instances=1",
                     "train.strength=[1.0, 1.0]",
                 )
-                cinoc("train", problem, *changes(short), "--out", f"{folder}/run")
+                cinoc("train", problem, "--preset", "tuned", *changes(short), "--out", f"{folder}/run")
                 with open(f"{folder}/run/metrics.csv") as file:
                     norm = float(list(csv.DictReader(file))[-1]["gradient"])
             put(

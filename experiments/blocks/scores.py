@@ -6,7 +6,7 @@ import random
 import statistics
 
 from blocks import block, cell, interval, number, table
-from cases import LEARNERS, METHODS, PROBLEMS, SETTINGS, TESTED, run_name
+from cases import LEARNERS, METHODS, PROBLEMS, SETTINGS, SHIPPED, TESTED, run_name
 from tables import read
 
 TITLES = {"ppo": "PPO", "td3": "TD3", "mappo": "MAPPO", "matd3": "MATD3", "dpc": "DPC", "cinoc": "CINOC"}
@@ -420,7 +420,7 @@ def effort_table():
         out.append(
             [f"`{problem}`", *(cell(mean(one.of("agents", about.agents), "effort")) if one else "" for one in found)]
         )
-    return table(["problem", "ours", "paper's setting", "DPC", "best RL baseline"], out)
+    return table(["problem", "ours", "ours, robust", "paper's setting", "DPC", "best RL baseline"], out)
 
 
 @block("variants")
@@ -564,18 +564,33 @@ def settings(problem):
     return table(["", "settings of our recipe"], [[f"`{section}`", line(section)] for section in sections])
 
 
-def shipped(problem):
-    """The published run of the recipe: the lowest score on its validation instances; test instances have no say in
-    it."""
+def shipped(problem, setting):
+    """The published run of a recipe: the lowest score on its validation instances; test instances have no say in
+    it. None if it was not trained."""
     return min(
-        (line for line in rows("runs") if line["problem"] == problem and line["setting"] == "tuned"),
+        (line for line in rows("runs") if line["problem"] == problem and line["setting"] == setting),
         key=lambda line: line["train"]["validation"],
+        default=None,
     )
 
 
-def facts(problem):
-    """Figures of the shipped model that the program knows."""
-    best, trained = shipped(problem), PROBLEMS[problem].agents
+def known_agents(problem, setting, best):
+    """Numbers of agents within 2.5 times the error at the trained number: by the study of numbers of agents, or by the
+    test where the study has other policies."""
+    trained = PROBLEMS[problem].agents
+    if setting == "tuned":
+        return within(shares(problem, best["seed"]), trained)
+    found = {
+        one["agents"]: float(one["ratio"])
+        for one in rows("test")
+        if one["run"] == best["run"] and one["case"] == "agents"
+    }
+    return within({count: ratio / found[trained] for count, ratio in found.items()}, trained)
+
+
+def facts(problem, setting):
+    """Figures of a shipped model that the program knows."""
+    best, trained = shipped(problem, setting), PROBLEMS[problem].agents
     line = next(
         one
         for one in rows("test")
@@ -585,7 +600,7 @@ def facts(problem):
         "problem": problem,
         "ratio": float(f"{line['ratio']:.3e}"),
         "ratio_median": float(f"{line['ratio_median']:.3e}"),
-        "agents": list(within(shares(problem, best["seed"]), trained)),
+        "agents": list(known_agents(problem, setting, best)),
         "trained": trained,
         "seed": best["seed"],
         "instances": line["instances"],
@@ -594,32 +609,61 @@ def facts(problem):
 
 @block("card", PROBLEMS)
 def card(problem):
+    """The cards of the shipped models of a problem."""
+    there = [setting for setting in SHIPPED if shipped(problem, setting)]
+    return [line for setting in there for line in ("", *one_card(problem, setting))][1:]
+
+
+def delays(problem, setting, best):
+    """What is known of delays."""
+    if setting == "tuned":
+        late = {
+            row["x"]: float(row["value"])
+            for one in rows("studies/delay")
+            if one["problem"] == problem
+            for row in one["rows"]
+            if row["policy"] == best["seed"] and row["line"] == "trained without delay"
+        }
+        found = ", ".join(number(late[ticks]) for ticks in (0, 1, 2, 3))
+        return [f"- **Delay** of 0, 1, 2, 3 ticks (study, seed 4000): relative error {found}."]
+    found = next(one for one in rows("studies/robust") if one["problem"] == problem)
+    of = {row["line"]: row for row in found["rows"] if row["trained"] == best["seed"]}
+    part = lambda row, key: number(float(row[key]) / float(row["uncontrolled"]))
+    lines = [[name, number(float(row["value"])), part(row, "p95"), part(row, "worst")] for name, row in of.items()]
+    some = next(iter(of.values()))
+    return [
+        f"- **Tolerance** (`cinoc study robust {problem}`, {some['instances']} instances of seed {found['seed']}):",
+        "",
+        *table(["disturbance", "relative error", "95 % below", "worst"], lines),
+        "",
+    ]
+
+
+def one_card(problem, setting):
     """The card of a shipped model."""
-    best, trained = shipped(problem), PROBLEMS[problem].agents
+    best, trained, name = shipped(problem, setting), PROBLEMS[problem].agents, problem + SHIPPED[setting][0]
     of = lambda case, agents=None: next(
         r for r in rows("test") if r["run"] == best["run"] and r["case"] == case and agents in (None, r["agents"])
     )
     usual, failures = of("agents", trained), of("deaths")
-    s, known = usual["score"], facts(problem)
+    s, known = usual["score"], facts(problem, setting)
     counts = [trained // 2, trained, 2 * trained, 4 * trained]
     cases = [of("agents", count) for count in counts] + [failures, of("sensors"), of("actuators")]
     over = lambda key: [number(float(r["score"][key]) / r["uncontrolled"]["mean"]) for r in cases]
     drawn = sorted(set(best["config"]["train"]["agents"]) or {trained})
-    late = {
-        row["x"]: float(row["value"])
-        for one in rows("studies/delay")
-        if one["problem"] == problem
-        for row in one["rows"]
-        if row["policy"] == best["seed"] and row["line"] == "trained without delay"
-    }
+    seeds = sum(line["problem"] == problem and line["setting"] == setting for line in rows("runs"))
+    chosen = f"one of {seeds} seeds" if seeds > 1 else "the only seed"
+    preset = SETTINGS[setting].preset
     return [
-        f"- **Training**: `cinoc train {problem} --seed {best['seed']}` at commit {best['commit']}, with {', '.join(map(str, drawn))} agents; seed and "
-        f"parameters (update {best['train']['best_update']} of {best['train']['updates']}, one of three seeds) were chosen on validation instances.",
+        f"## {name}",
+        "",
+        f"- **Training**: `cinoc train {problem} --preset {preset} --seed {best['seed']}` at commit {best['commit']}, with {', '.join(map(str, drawn))} agents; seed and "
+        f"parameters (update {best['train']['best_update']} of {best['train']['updates']}, {chosen}) were chosen on validation instances.",
         f"- **Score** ({PROBLEMS[problem].score}) on {usual['instances']} test instances of seed {usual['seed']} with {trained} agents: mean {s['mean']:.2e}, uncontrolled "
         f"{usual['uncontrolled']['mean']:.3g}; relative error {usual['ratio']:.2e} (95 % by bootstrap: {usual['ratio_95'][0]:.2e} to {usual['ratio_95'][1]:.2e}).",
         f"- **Numbers of agents**: from {known['agents'][0]} to {known['agents'][1]} the relative error is at most 2.5 times that with {trained}.",
-        f"- **Delay** of 0, 1, 2, 3 ticks (study, seed 4000): relative error {', '.join(number(late[ticks]) for ticks in (0, 1, 2, 3))}.",
-        f"- **Reproduce**: `cinoc eval {problem} --seed {usual['seed']} --agents {','.join(map(str, counts))}`, `cinoc eval {problem} --seed {usual['seed']} --fail 0.3`.",
+        *delays(problem, setting, best),
+        f"- **Reproduce**: `cinoc eval {name} --seed {usual['seed']} --agents {','.join(map(str, counts))}`, `cinoc eval {name} --seed {usual['seed']} --fail 0.3`.",
         "",
         "Relative errors over the instances:",
         "",

@@ -91,6 +91,21 @@ def study_table(study, of=value):
     )
 
 
+@block("scorecard")
+def scorecard():
+    """Relative errors of the robust policies under every disturbance; the tail is that of the worst instance."""
+    found = {one["problem"]: one for one in rows("studies/robust")}
+    lines = list(dict.fromkeys(row["line"] for one in found.values() for row in one["rows"]))
+    of = lambda problem, line: [row for row in found[problem]["rows"] if row["line"] == line]
+    tail = lambda few, key: max(float(row[key]) / float(row["uncontrolled"]) for row in few)
+    entry = lambda few: f"{cell(few)}, {number(tail(few, 'p95'))}, {number(tail(few, 'worst'))}" if few else ""
+    head = ["mean, 95th percentile, worst", *(f"`{problem}`" for problem in found)]
+    counts = [
+        ["policies, instances each", *(f"{len(of(p, lines[0]))}, {of(p, lines[0])[0]['instances']}" for p in found)]
+    ]
+    return table(head, counts + [[line, *(entry(of(problem, line)) for problem in found)] for line in lines])
+
+
 @block("study", ORDER)
 def study(name):
     """The table of a study."""

@@ -15,28 +15,32 @@ struct BuiltIn {
     facts: &'static str,
 }
 
-/// Includes the model of that name and its measured scores.
+/// Includes the model in this file and its measured scores, under this name.
 macro_rules! built_in {
-    ($name:literal) => {
+    ($name:expr, $file:expr) => {
         BuiltIn {
             name: $name,
-            bytes: include_bytes!(concat!("../models/", $name, ".safetensors")),
-            facts: include_str!(concat!("../models/", $name, ".json")),
+            bytes: include_bytes!(concat!("../models/", $file, ".safetensors")),
+            facts: include_str!(concat!("../models/", $file, ".json")),
         }
     };
 }
 
+/// Includes the models of these problems, and the robust ones of those, which have the suffix `:robust`.
+macro_rules! models {
+    (usual: $($usual:literal),*; robust: $($robust:literal),*) => {
+        &[
+            $(built_in!($usual, $usual),)*
+            $(built_in!(concat!($robust, ":robust"), concat!($robust, "-robust")),)*
+        ]
+    };
+}
+
 /// All shipped models.
-const BUILT_IN: &[BuiltIn] = &[
-    built_in!("heat1d"),
-    built_in!("fkpp1d"),
-    built_in!("heat2d"),
-    built_in!("heat2d_obstacles"),
-    built_in!("ks1d"),
-    built_in!("ks2d"),
-    built_in!("turbulence2d"),
-    built_in!("density2d"),
-];
+const BUILT_IN: &[BuiltIn] = models! {
+    usual: "heat1d", "fkpp1d", "heat2d", "heat2d_obstacles", "ks1d", "ks2d", "turbulence2d", "density2d";
+    robust: "heat1d", "ks1d"
+};
 
 /// Measured scores of a shipped model.
 #[derive(Clone, Debug, Deserialize)]
@@ -50,7 +54,8 @@ pub struct Facts {
 
 /// Returns the names of the shipped models whose problem the registry has.
 pub fn names(registry: &Registry) -> impl Iterator<Item = &'static str> {
-    BUILT_IN.iter().map(|model| model.name).filter(|name| registry.problems().any(|known| known == *name))
+    let problem = |name: &'static str| name.split(':').next();
+    BUILT_IN.iter().map(|model| model.name).filter(move |name| registry.problems().any(|known| problem(name) == Some(known)))
 }
 
 /// Returns the file of a shipped model.

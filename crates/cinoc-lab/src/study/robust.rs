@@ -6,7 +6,7 @@ use cinoc::internal::place::Placement;
 
 pub const STUDY: Study = Study {
     name: "robust",
-    about: "Scorecard: noise, bias, delay, lost readings, other gains and coefficients, a load, failures and random positions.",
+    about: "Scorecard: noise, bias, delay, lost readings, gains, coefficients, a load, failures, positions, numbers of agents.",
     x: Scale::linear("row"),
     y: RATIO,
     chart: Chart::Card,
@@ -80,6 +80,9 @@ fn cases(subject: &Subject) -> Result<Vec<Case>, Error> {
         card.add(format!("30 % fail {when}"), &[], Case { fail: 0.3, fail_at, ..usual() });
     }
     card.add("random positions", &[], Case { places: Placement::Random, ..usual() });
+    for (times, what) in [(0.5, "half the agents"), (2.0, "twice the agents"), (4.0, "four times the agents")] {
+        card.add(what, &[], Case { agents: Some(subject.agents(times)), ..usual() });
+    }
     let half = [noise(0.005), bias(0.0005), delay(2), lost("readings", 0.1), lost("sensors", 0.05), gain(0.75), load(0.5)];
     let mixed = sweeps.physics.first().map_or_else(Vec::new, |sweep| coefficient(sweep, 1.4));
     card.add("all at half strength", &[&half[..], &mixed].concat(), Case { fail: 0.15, fail_at: 0.5, ..usual() });

@@ -90,7 +90,7 @@ impl HeatPlane {
         if preset == Preset::Robust {
             parts.observe.believed_nu = parts.physics.nu;
             let coefficients = [("physics.nu", parts.physics.nu)];
-            let variation = Variation { size: 1.0, push: 40.0, coefficients: &coefficients, ticks: &[100, 100, 100, 200, 300] };
+            let variation = Variation { size: 1.0, push: 40.0, coefficients: &coefficients, ticks: &[100, 100, 100, 200] };
             harden(&mut parts.observe, &mut train, &variation);
             (train.ticks, train.updates) = (0, 3000);
         }
