@@ -118,7 +118,7 @@ impl Definition for Ks2d {
         if preset == Preset::Robust {
             let variation = Variation { size: 3.5, push: 10.0, coefficients: &[], ticks: &[50, 50, 100] };
             harden(&mut settings.observe, &mut train, &variation);
-            // Four substeps give the scores of twenty to seven digits, in a third of the time.
+            // Four substeps give the scores of twenty to five digits, in a third of the time.
             train.vary.push("physics.substeps = 4".into());
             (train.shard, train.updates, train.validate_every) = (2, 350, 50);
         }
