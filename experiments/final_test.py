@@ -7,14 +7,15 @@
         # computing time of a decision; needs the Python package and an idle core
 
 With half, all, twice and four times the agents, with failures halfway, with noise of sensors and actuators, with delay. Lines
-that are there already are kept; models are those of experiments/train.py. --dry prints the scores and records
+that are there already are kept; models are those of experiments/train.py, or shipped ones. --dry prints the scores and records
 nothing.
 """
 
 import argparse
 import time
 
-from cases import FAILURES, PROBLEMS, SEEDS, TEST_SEED, TESTED, changes, cinoc, commit, model, run_folder, run_name
+from blocks.scores import shipped
+from cases import FAILURES, PROBLEMS, SEEDS, SHIPPED, TEST_SEED, TESTED, changes, cinoc, commit, model, run_folder, run_name, shipped_name
 from tables import put, read
 
 # Shipped policies with what the paper had, or probably had: problem, words, changes, instances.
@@ -46,21 +47,31 @@ def cases(problem, setting):
     yield "actuators", changes((f"swarm.actuator_noise={about.actuator_noise}",))
 
 
+def tested_model(problem, name):
+    """Model of a run: its local file, else the shipped one if it is that of the run."""
+    if (path := run_folder(name) / "model.safetensors").exists():
+        return path
+    for setting in SHIPPED:
+        public = shipped_name(problem, setting)
+        if public and (best := shipped(problem, setting)) and best["run"] == name:
+            return public
+    return None
+
+
 def test(problem, instances, dry):
     """All tested settings and seeds of a problem."""
     for name in (run_name(problem, setting, seed) for setting in TESTED for seed in SEEDS):
-        known = [line for line in read("test", run=name) if line["case"] != "decision"]
-        if (known and not dry) or not (run_folder(name) / "model.safetensors").exists():
-            continue
+        known = set() if dry else {line["case"] for line in read("test", run=name)}
+        tested = tested_model(problem, name)
         rows = []
-        for case, options in cases(problem, name.split("/")[1].rsplit("-", 1)[0]):
-            for row in cinoc(
-                "eval", model(name), "--seed", TEST_SEED, *options, *(("--instances", instances) if instances else ())
-            ):
+        for case, options in cases(problem, name.split("/")[1].rsplit("-", 1)[0]) if tested else ():
+            if case in known:
+                continue
+            for row in cinoc("eval", tested, "--seed", TEST_SEED, *options, *(("--instances", instances) if instances else ())):
                 row.pop("model")
                 rows.append({"run": name, "commit": commit(), "case": case, **row})
                 print(f"{name}, {case}, {row['agents']} agents: relative error {row['ratio']:.3g}", flush=True)
-        if not dry:
+        if rows and not dry:
             put("test", rows)
 
 
@@ -68,7 +79,7 @@ def variants(problems):
     """Adds the lines of the shipped models, in place of earlier ones."""
     for problem, words, settings, instances in VARIANTS:
         if problem in problems:
-            (row,) = cinoc("eval", problem, "--seed", TEST_SEED, "--instances", instances, *changes(settings))
+            (row,) = cinoc("eval", f"{problem}:sharp", "--seed", TEST_SEED, "--instances", instances, *changes(settings))
             row.pop("model")
             run = f"{problem}/{words}"
             put("variants", [{"run": run, "commit": commit(), "variant": words, "set": list(settings), **row}], run=run)

@@ -1,5 +1,5 @@
 """Models that come with the program and the figures it knows of them: crates/cinoc/models/PROBLEM.{safetensors,json},
-and PROBLEM-robust.*.
+and PROBLEM-sharp.*.
 
     python3 experiments/publish.py [PROBLEM…]
 
@@ -13,12 +13,12 @@ import json
 import shutil
 
 from blocks.scores import facts, shipped
-from cases import MODELS, PROBLEMS, SHIPPED, run_folder
+from cases import MODELS, PROBLEMS, SHIPPED, run_folder, shipped_name
 
 
 def publish(problem, setting):
     """One model."""
-    name = problem + SHIPPED[setting][1]
+    name = shipped_name(problem, setting).replace(":", "-")
     best, path = shipped(problem, setting), MODELS / f"{name}.safetensors"
     run = run_folder(best["run"]) / "model.safetensors"
     if run.exists():
@@ -42,7 +42,7 @@ def main():
     parser.add_argument("problems", nargs="*", choices=[[], *PROBLEMS], metavar="PROBLEM")
     for problem in parser.parse_args().problems or PROBLEMS:
         for setting in SHIPPED:
-            if shipped(problem, setting):
+            if shipped_name(problem, setting) and shipped(problem, setting):
                 publish(problem, setting)
 
 

@@ -29,7 +29,7 @@ def seeds(problem, setting):
     return SEEDS[: {("turbulence2d", "centralised"): 1, ("density2d", "centralised"): 2}.get((problem, setting), 3)]
 
 
-def train(problem, setting, seed, more=(), again=False):
+def train(problem, setting, seed, more=(), again=False, threads=0):
     """One run: settings, scores of best and last weights on instances of seed 3000."""
     name, how = run_name(problem, setting, seed), SETTINGS[setting]
     folder = run_folder(f"trial-{name}" if more else name)
@@ -38,7 +38,8 @@ def train(problem, setting, seed, more=(), again=False):
         return
     shutil.rmtree(folder, ignore_errors=True)
     (done,) = cinoc(
-        "train", problem, "--preset", how.preset, "--seed", seed, *changes((*how.changes, *more)), "--out", folder
+        "train", problem, "--preset", how.preset, "--seed", seed, *changes((*how.changes, *more)), "--out", folder,
+        "--threads", threads,
     )
     if more:
         print(f"{name}: made in {folder}, not recorded")
@@ -110,6 +111,7 @@ def main():
         "--set", action="append", default=[], metavar="KEY=VALUE", help="change a setting; such a run is not recorded"
     )
     parser.add_argument("--again", action="store_true", help="even if the model is there")
+    parser.add_argument("--threads", type=int, default=0, help="threads of a training run; all cores by default")
     given = parser.parse_args()
     if given.problems == ["gradients"]:
         gradients()
@@ -118,7 +120,7 @@ def main():
         for problem in given.problems or PROBLEMS:
             for setting in given.setting.split(","):
                 if problem in SETTINGS[setting].problems and seed in seeds(problem, setting):
-                    train(problem, setting, seed, given.set, given.again)
+                    train(problem, setting, seed, given.set, given.again, given.threads)
 
 
 if __name__ == "__main__":

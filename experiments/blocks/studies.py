@@ -91,6 +91,24 @@ def study_table(study, of=value):
     )
 
 
+LINEAR = ("centralised", "decentralised")
+NOISE_AND_DELAY = (
+    *(f"sensor noise {noise}" for noise in (0.001, 0.01, 0.03)),
+    *(f"delay {ticks}" for ticks in (1, 2, 5)),
+    *(f"noise {noise}, delay 5" for noise in (0.01, 0.03)),
+)
+
+
+def disturbance(bound):
+    """The line of the scorecard with the disturbance of a bound."""
+    noise, delay = f"{bound['sensor_noise']:g}", f"{bound['delay']:g}"
+    if noise == delay == "0":
+        return "undisturbed"
+    if noise == "0":
+        return f"delay {delay}"
+    return f"sensor noise {noise}" if delay == "0" else f"noise {noise}, delay {delay}"
+
+
 @block("scorecard")
 def scorecard():
     """Relative errors of the robust policies under every disturbance; the tail is that of the worst instance."""
@@ -99,11 +117,23 @@ def scorecard():
     of = lambda problem, line: [row for row in found[problem]["rows"] if row["line"] == line]
     tail = lambda few, key: max(float(row[key]) / float(row["uncontrolled"]) for row in few)
     entry = lambda few: f"{cell(few)}, {number(tail(few, 'p95'))}, {number(tail(few, 'worst'))}" if few else ""
-    head = ["mean, 95th percentile, worst", *(f"`{problem}`" for problem in found)]
+    bounds = collections.defaultdict(dict)
+    for one in rows("bounds"):
+        bounds[disturbance(one)][one["run"].split("/")[1]] = number(one["ratio"])
+    bound = lambda line: ", ".join(bounds[line].get(kind, "") for kind in LINEAR) if line in bounds else ""
+    head = ["mean, 95th percentile, worst", "`heat1d`, Kalman filters", *(f"`{problem}`" for problem in found)]
     counts = [
-        ["policies, instances each", *(f"{len(of(p, lines[0]))}, {of(p, lines[0])[0]['instances']}" for p in found)]
+        ["policies, instances each", "", *(f"{len(of(p, lines[0]))}, {of(p, lines[0])[0]['instances']}" for p in found)]
     ]
-    return table(head, counts + [[line, *(entry(of(problem, line)) for problem in found)] for line in lines])
+    worst = lambda problem: max(
+        max(value(row) for row in of(problem, line)) for line in lines if line in NOISE_AND_DELAY and of(problem, line)
+    )
+    clean = lambda problem: min(value(row) for row in of(problem, lines[0]))
+    factors = ["worst cell of noise and delay over undisturbed", ""]
+    factors += [number(worst(problem) / clean(problem)) for problem in found]
+    return table(
+        head, counts + [[line, bound(line), *(entry(of(problem, line)) for problem in found)] for line in lines] + [factors]
+    )
 
 
 @block("study", ORDER)

@@ -156,7 +156,7 @@ fn failed_agents_make_larger_cells() {
 /// A swarm with failed agents as a cell of a lattice, as a whole ring, and in a run of the full nonlinear problem.
 #[test]
 fn runs_with_failed_agents_grow_and_decay_as_predicted() {
-    let (registry, model) = (Registry::builtin(), library::find(&Registry::builtin(), "ks1d").unwrap());
+    let (registry, model) = (Registry::builtin(), library::find(&Registry::builtin(), "ks1d:sharp").unwrap());
     for (agents, failed) in [(12, [1, 5, 6]), (8, [0, 3, 4])] {
         let (problem, policy) = (registry.build(&model.config).unwrap(), registry.parts(&model.config).unwrap().policy);
         let options = Options { failed: failed.to_vec(), margins: false };
@@ -194,7 +194,7 @@ fn chatter(problem: Problem, policy: &dyn Policy, params: &Params, rest: &Rest) 
 /// The shipped model tolerates a delay of one tick and chatters with two, in runs as in the linearised loop.
 #[test]
 fn delays_beyond_the_margin_make_runs_chatter() {
-    let (registry, model) = (Registry::builtin(), library::find(&Registry::builtin(), "heat1d").unwrap());
+    let (registry, model) = (Registry::builtin(), library::find(&Registry::builtin(), "heat1d:sharp").unwrap());
     let (problem, policy) = model.build(&registry).unwrap();
     let margins = stability::swarm(&problem, &*policy, &model.params, 8, &with_margins(&[])).unwrap().margins.unwrap();
     assert_eq!(margins.delay, 1);
@@ -214,7 +214,7 @@ fn delays_beyond_the_margin_make_runs_chatter() {
 /// A larger limit of pushes is a larger gain.
 #[test]
 fn gains_up_to_the_margin_are_stable() {
-    let (registry, model) = (Registry::builtin(), library::find(&Registry::builtin(), "ks1d").unwrap());
+    let (registry, model) = (Registry::builtin(), library::find(&Registry::builtin(), "ks1d:sharp").unwrap());
     let analysed = |gain: f64, margins: bool| {
         let config = registry.change(&model.config, &Overlay::from_pairs([format!("swarm.u_limit={gain}")]).unwrap()).unwrap();
         let options = Options { margins, ..Options::default() };

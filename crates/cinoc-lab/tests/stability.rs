@@ -73,7 +73,7 @@ fn heat_decays_as_the_equation_says() {
 /// One cell gives the growth on a longer ring than it was computed on, equal to that of the whole ring.
 #[test]
 fn a_cell_tells_the_growth_on_other_rings() {
-    let (registry, model) = (Registry::builtin(), library::find(&Registry::builtin(), "ks1d").unwrap());
+    let (registry, model) = (Registry::builtin(), library::find(&Registry::builtin(), "ks1d:sharp").unwrap());
     let cell = stability::lattice(&registry, &model.config, &model.params, 3.3).unwrap();
     assert_eq!(cell.agents_per_cell, 1);
     let ring = Ring { length: 3.3 * 16.0, nodes: 16 * cell.cell_nodes, agents: 16 };
@@ -87,7 +87,7 @@ fn a_cell_tells_the_growth_on_other_rings() {
 /// two cells grow; a run of the full nonlinear problem agrees.
 #[test]
 fn runs_grow_and_decay_as_predicted() {
-    let (registry, model) = (Registry::builtin(), library::find(&Registry::builtin(), "ks1d").unwrap());
+    let (registry, model) = (Registry::builtin(), library::find(&Registry::builtin(), "ks1d:sharp").unwrap());
     for (spacing, stable) in [(3.1, true), (3.6667, false)] {
         let found = stability::lattice(&registry, &model.config, &model.params, spacing).unwrap();
         assert!(found.stable() == stable && found.far < 1e-4, "{spacing}: {:?}, far {}", found.growth, found.far);
@@ -105,7 +105,7 @@ fn runs_grow_and_decay_as_predicted() {
 /// Agents that move are held at rest: then field and memory behave as predicted in single precision, too.
 #[test]
 fn fields_of_agents_held_at_rest_decay_as_predicted() {
-    let (registry, model) = (Registry::builtin(), library::find(&Registry::builtin(), "heat1d").unwrap());
+    let (registry, model) = (Registry::builtin(), library::find(&Registry::builtin(), "heat1d:sharp").unwrap());
     let parts = registry.parts(&model.config).unwrap();
     let found = stability::whole(&parts.problem, &*parts.policy, &model.params, 8).unwrap();
     assert!(found.still && found.moving.is_some());

@@ -63,7 +63,7 @@ fn an_unknown_study_is_refused_with_the_known_ones() {
 #[test]
 fn the_score_of_a_case_is_that_of_an_evaluation() {
     let registry = Registry::builtin();
-    let (model, threads, free) = (model(&registry, "heat1d"), Threads::single(), UncontrolledScores::default());
+    let (model, threads, free) = (model(&registry, "heat1d:sharp"), Threads::single(), UncontrolledScores::default());
     let bench = bench(&registry, &model, &threads, &free);
     let case = Case { agents: Some(6), fail: 0.34, fail_at: 0.5, used: vec!["physics.ticks=30".into()], ..Case::default() };
     let row = &score(&bench, &case).unwrap()[0];
@@ -79,9 +79,9 @@ fn the_score_of_a_case_is_that_of_an_evaluation() {
 #[test]
 fn policies_are_compared_with_instances_of_their_own_case() {
     let registry = Registry::builtin();
-    let (one, threads, free) = (model(&registry, "heat1d"), Threads::single(), UncontrolledScores::default());
+    let (one, threads, free) = (model(&registry, "heat1d:sharp"), Threads::single(), UncontrolledScores::default());
     let blind = Overlay::from_pairs(["observe.window=0.05"]).unwrap();
-    let other = model(&registry, "heat1d").with(&registry, &blind).unwrap();
+    let other = model(&registry, "heat1d:sharp").with(&registry, &blind).unwrap();
     let case = |key: &str| Case { used: vec!["physics.ticks=30".into(), key.into()], ..Case::default() };
     let cases = [case("physics.nu=0.1"), case("physics.nu=0.3"), case("swarm.actuator_noise=5")];
     let mut alone = Vec::new();
@@ -98,7 +98,7 @@ fn policies_are_compared_with_instances_of_their_own_case() {
 #[test]
 fn a_long_horizon_passes_through_the_usual_end() {
     let registry = Registry::builtin();
-    let (model, threads, free) = (model(&registry, "heat1d"), Threads::new(2).unwrap(), UncontrolledScores::default());
+    let (model, threads, free) = (model(&registry, "heat1d:sharp"), Threads::new(2).unwrap(), UncontrolledScores::default());
     let bench = bench(&registry, &model, &threads, &free);
     let study = find("horizon").unwrap();
     let usual = Case { agents: Some(8), ..Case::default() };
@@ -115,7 +115,7 @@ fn a_long_horizon_passes_through_the_usual_end() {
 #[test]
 fn gradients_converge_to_those_of_infinitely_many_agents() {
     let registry = Registry::builtin();
-    let (model, threads, free) = (model(&registry, "heat1d"), Threads::new(2).unwrap(), UncontrolledScores::default());
+    let (model, threads, free) = (model(&registry, "heat1d:sharp"), Threads::new(2).unwrap(), UncontrolledScores::default());
     let study = find("meanfield").unwrap();
     let slope = |line: &str| {
         let case = cases(&registry, study, &model.config).into_iter().find(|case| case.line == line).unwrap();

@@ -26,21 +26,34 @@ macro_rules! built_in {
     };
 }
 
-/// Includes the models of these problems, and the robust ones of those, which have the suffix `:robust`.
+/// Includes the robust models of these problems, and the sharp ones, trained without disturbances, under the name
+/// `PROBLEM:sharp`; of the last problems the sharp model is the only one.
 macro_rules! models {
-    (usual: $($usual:literal),*; robust: $($robust:literal),*) => {
+    (robust: $($robust:literal),*; sharp: $($sharp:literal),*) => {
         &[
-            $(built_in!($usual, $usual),)*
-            $(built_in!(concat!($robust, ":robust"), concat!($robust, "-robust")),)*
+            $(built_in!($robust, $robust),)*
+            $(built_in!($sharp, $sharp),)*
+            $(built_in!(concat!($robust, ":sharp"), concat!($robust, "-sharp")),)*
         ]
     };
 }
 
 /// All shipped models.
 const BUILT_IN: &[BuiltIn] = models! {
-    usual: "heat1d", "fkpp1d", "heat2d", "heat2d_obstacles", "ks1d", "ks2d", "turbulence2d", "density2d";
-    robust: "heat1d", "ks1d"
+    robust: "heat1d", "heat2d", "ks1d", "ks2d";
+    sharp: "fkpp1d", "heat2d_obstacles", "turbulence2d", "density2d"
 };
+
+/// Returns a shipped model. `PROBLEM:robust`, an earlier name, is that of the problem if there is a sharp one beside it;
+/// `PROBLEM:sharp` is that of the problem if there is none.
+fn built_in(name: &str) -> Option<&'static BuiltIn> {
+    let of = |name: &str| BUILT_IN.iter().find(|model| model.name == name);
+    of(name).or_else(|| match name.split_once(':') {
+        Some((problem, "robust")) => of(&format!("{problem}:sharp")).and_then(|_| of(problem)),
+        Some((problem, "sharp")) => of(problem),
+        _ => None,
+    })
+}
 
 /// Measured scores of a shipped model.
 #[derive(Clone, Debug, Deserialize)]
@@ -60,12 +73,12 @@ pub fn names(registry: &Registry) -> impl Iterator<Item = &'static str> {
 
 /// Returns the file of a shipped model.
 pub fn bytes(name: &str) -> Option<&'static [u8]> {
-    BUILT_IN.iter().find(|model| model.name == name).map(|model| model.bytes)
+    built_in(name).map(|model| model.bytes)
 }
 
 /// Returns the measured scores of a shipped model.
 pub fn facts(name: &str) -> Option<Facts> {
-    let model = BUILT_IN.iter().find(|model| model.name == name)?;
+    let model = built_in(name)?;
     Some(serde_json::from_str(model.facts).expect("the scores of a shipped model are valid"))
 }
 
@@ -111,6 +124,8 @@ mod tests {
     fn every_model_loads_and_says_what_it_is_worth() {
         let registry = Registry::builtin();
         assert_eq!((names(&registry).count(), names(&Registry::empty()).count()), (BUILT_IN.len(), 0));
+        assert!(bytes("heat1d:robust") == bytes("heat1d") && bytes("heat1d:sharp") != bytes("heat1d"));
+        assert!(bytes("density2d:robust").is_none() && bytes("density2d:sharp") == bytes("density2d"));
         for name in names(&registry) {
             let (facts, model) = (facts(name).expect("facts"), find(&registry, name).expect("a model"));
             let agents = model.build(&registry).expect("a problem").0.agents;

@@ -41,6 +41,10 @@ settings! {
         /// others; 0: no limit.
         #[absent = 0.0]
         clip_shard: f64 = 0.0..=1e9,
+        /// Factor per decision on gradients through time: the effect of a decision on a cost n decisions later counts by
+        /// its n-th power, which keeps gradients of long episodes from exploding.
+        #[absent = 1.0]
+        gradient_decay: f64 = 0.0..=1.0,
         /// Decay of the exponential moving average of the parameters (EMA), which is validated and saved; 0: no
         /// averaging.
         average: f64 = 0.0..=0.999999,
@@ -133,6 +137,7 @@ impl Default for Train {
             half_life: 2000.0,
             clip: 1.0,
             clip_shard: 0.0,
+            gradient_decay: 1.0,
             average: 0.0,
             validate_every: 25,
             validate_instances: 64,

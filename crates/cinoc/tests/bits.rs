@@ -59,6 +59,8 @@ fn variants_have_the_same_bits_on_any_number_of_threads() {
     assert!(plain != run(1, &[noisy, "train.noise_factor=[0.5, 2.0]"]));
     let limited = run(1, &["train.clip_shard=1e-3"]);
     assert!(limited != usual && run(3, &["train.clip_shard=1e-3"]) == limited && run(1, &["train.clip_shard=1e9"]) == usual);
+    let decaying = run(1, &["train.gradient_decay=0.9"]);
+    assert!(decaying != usual && run(3, &["train.gradient_decay=0.9"]) == decaying);
     let lines = ["swarm.delay = 0..4", "swarm.sensor_noise = 0.01..0.1", "physics.ticks = 12 | 7", "physics.nu = 0.1..0.4"];
     for line in lines.into_iter().chain(["swarm.lost.readings = 0.1..0.5", "swarm.actuator_bias = 0.1..1.5"]) {
         let varied = format!("train.vary=[{line:?}]");

@@ -60,6 +60,30 @@ fn of_an_own_loss() {
     }
 }
 
+/// With a loss of the last field alone, a decision n decisions earlier has its gradient times the n-th power of the decay.
+#[test]
+fn decaying_gradients_fade_with_time() {
+    for name in ["heat1d", "density2d"] {
+        let problem = problem(name, &["physics.ticks=5"]);
+        let (agents, each) = (problem.agents, problem.agents * problem.swarm.action_width());
+        let instance = problem.task.sample(&mut Rng::new(1, Stream::Test, 0), Split::Test);
+        let actions: Vec<Real> = cinoc_tape::check::noise(5 * each, 2).iter().map(|a| 0.04 * a).collect();
+        let gradient = |decay: f64| {
+            let mut rollout = Rollout::new(5, 1, true, agents).gradient_decay(decay);
+            rollout.batch.push(&instance.start, &instance.target, &problem.swarm.start(agents));
+            let episode = rollout.forward(&problem, Control::Actions(&actions), GradientTargets::ALL, &mut |_| {});
+            let mut own = |at: &mut cinoc::rollout::TickCotangents| at.z.fill(if at.tick == 5 { 1.0 } else { 0.0 });
+            episode.backward(Loss { own: Some(&mut own), ..Loss::default() }).actions.to_vec()
+        };
+        let (usual, faded) = (gradient(1.0), gradient(0.5));
+        for (tick, (usual, faded)) in usual.chunks_exact(each).zip(faded.chunks_exact(each)).enumerate() {
+            // Powers of two are exact.
+            let expected: Vec<Real> = usual.iter().map(|g| g * (0.5 as Real).powi(4 - tick as i32)).collect();
+            assert!(usual.iter().any(|&g| g != 0.0) && faded == expected, "{name}, decision {tick}");
+        }
+    }
+}
+
 /// Single-tick rollouts, each starting where the last ended, reproduce the episode; a sweep may be repeated, whatever
 /// was kept.
 #[test]

@@ -1,6 +1,7 @@
 //! Scores of the shipped models, to the last digit; scores of diverged episodes.
 
 use cinoc::evaluate::{Request, report, scores};
+use cinoc::internal::library;
 use cinoc::internal::random::Rng;
 use cinoc::internal::sense::Observation;
 use cinoc::internal::threads::Threads;
@@ -9,12 +10,9 @@ use cinoc::run::Model;
 use cinoc::settings::Overlay;
 use cinoc::{Real, Registry};
 use cinoc_tape::{Leaves, Params, Shape};
-use std::path::Path;
 
 fn shipped(name: &str) -> Model {
-    let models = if cfg!(double) { "../../cinoc/models" } else { "models" };
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(models).join(format!("{name}.safetensors"));
-    Model::read(&Registry::builtin(), &path).unwrap_or_else(|error| panic!("{error}"))
+    library::find(&Registry::builtin(), name).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Expected scores of a shipped model on 50 instances of seed 3000.
@@ -54,7 +52,7 @@ fn heat1d() {
         ratio: 2.436166040474497e-07,
         measures: &[("mse", 9.1396660694029e-08)],
     }
-    .check("heat1d");
+    .check("heat1d:sharp");
 }
 
 #[cfg(not(double))]
@@ -68,7 +66,7 @@ fn fkpp1d() {
         ratio: 2.0804550696153517e-07,
         measures: &[("mse", 1.9230603229726556e-08)],
     }
-    .check("fkpp1d");
+    .check("fkpp1d:sharp");
 }
 
 #[cfg(not(double))]
@@ -82,7 +80,7 @@ fn heat2d() {
         ratio: 1.6095083309123222e-05,
         measures: &[("mse", 1.777926176548902e-06), ("mse100", 2.957714008945311e-06)],
     }
-    .check("heat2d");
+    .check("heat2d:sharp");
 }
 
 #[cfg(not(double))]
@@ -103,7 +101,7 @@ fn heat2d_obstacles() {
             ("violations_margin", 0.0),
         ],
     }
-    .check("heat2d_obstacles");
+    .check("heat2d_obstacles:sharp");
 }
 
 #[cfg(not(double))]
@@ -122,13 +120,15 @@ fn density2d() {
             ("w2", 0.011200392625626571),
         ],
     }
-    .check("density2d");
+    .check("density2d:sharp");
 }
 
 /// Returns `ks1d` with actuators strong enough to make it diverge, and states that are quickly computed.
 fn strong() -> Model {
     let changes = ["swarm.u_limit=1e6", "data.settle=20", "data.apart=5", "data.test_states=8"];
-    shipped("ks1d").with(&Registry::builtin(), &Overlay::from_pairs(changes).unwrap()).unwrap_or_else(|error| panic!("{error}"))
+    shipped("ks1d:sharp")
+        .with(&Registry::builtin(), &Overlay::from_pairs(changes).unwrap())
+        .unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Checks that a report has words for values that are not finite, and nothing missing.

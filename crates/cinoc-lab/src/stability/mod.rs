@@ -221,7 +221,7 @@ mod tests {
     #[test]
     fn cells_have_the_spectrum_of_their_ring() {
         let registry = Registry::builtin();
-        let model = library::find(&registry, "ks1d").unwrap();
+        let model = library::find(&registry, "ks1d:sharp").unwrap();
         let config = Ring { length: 18.0, nodes: 96, agents: 6 }.config(&registry, &model.config).unwrap();
         let parts = registry.parts(&config).unwrap();
         let cells = Stability::of_lattice(&parts.problem, &*parts.policy, &model.params, 6).unwrap().ring(18.0).unwrap();

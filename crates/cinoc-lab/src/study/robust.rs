@@ -22,6 +22,10 @@ const BIASES: [f64; 2] = [0.001, 0.01];
 /// Bias of pushes, relative to their limit.
 const LOAD: f64 = 0.02;
 
+/// Long days: episodes, and instances at most.
+const EPISODES: usize = 10;
+const LONG_INSTANCES: usize = 32;
+
 /// Rows of the card in order.
 struct Card<'a> {
     subject: &'a Subject<'a>,
@@ -86,5 +90,14 @@ fn cases(subject: &Subject) -> Result<Vec<Case>, Error> {
     let half = [noise(0.005), bias(0.0005), delay(2), lost("readings", 0.1), lost("sensors", 0.05), gain(0.75), load(0.5)];
     let mixed = sweeps.physics.first().map_or_else(Vec::new, |sweep| coefficient(sweep, 1.4));
     card.add("all at half strength", &[&half[..], &mixed].concat(), Case { fail: 0.15, fail_at: 0.5, ..usual() });
+    // The field at rest or at its target for a long time, clean and disturbed, each beside one episode of these instances.
+    let episode = subject.number("physics.ticks").unwrap_or_default() as usize;
+    let disturbed = [noise(0.01), delay(3)];
+    for (episodes, what) in [(1, "one episode"), (EPISODES, "ten episodes")] {
+        let ticks = format!("physics.ticks={}", episodes * episode);
+        let long = || Case { instances: Some(LONG_INSTANCES), ..usual() };
+        card.add(what, &[ticks.clone()], long());
+        card.add(format!("{what}, noise 0.01, delay 3"), &[&disturbed[..], &[ticks]].concat(), long());
+    }
     Ok(card.rows)
 }

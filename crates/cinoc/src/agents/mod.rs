@@ -186,6 +186,12 @@ impl Swarm {
         self.readout.points()
     }
 
+    /// Largest magnitude of a reading that is not missing.
+    #[doc(hidden)]
+    pub fn reading_range(&self) -> Real {
+        self.readout.range()
+    }
+
     /// Returns the initial positions of `agents` agents, `[agents, dimensions]`.
     pub fn start(&self, agents: usize) -> Vec<Real> {
         let mut xi = self.place.start(agents);

@@ -73,12 +73,17 @@ static int cinoc_valid(cinoc_real x)
     return x >= -(cinoc_real)CINOC_BOUND && x <= (cinoc_real)CINOC_BOUND;
 }
 
-/* Copies valid readings; where one is missing, the last valid one is held. */
+static int cinoc_plausible(cinoc_real x)
+{
+    return x >= -(cinoc_real)CINOC_RANGE && x <= (cinoc_real)CINOC_RANGE;
+}
+
+/* Copies plausible readings; where one is missing, the last valid one is held. */
 static void cinoc_hold(cinoc_real *held, const cinoc_real *readings, int count)
 {
     int i;
     for (i = 0; i < count; i++) {
-        if (cinoc_valid(readings[i])) held[i] = readings[i];
+        if (cinoc_plausible(readings[i])) held[i] = readings[i];
         else if (!cinoc_valid(held[i])) held[i] = 0;
     }
 }
@@ -94,7 +99,7 @@ fn hold_samples(MaskedSamples { points, axes, .. }: MaskedSamples) -> String {
     let of_slopes = |lines: String| if axes == 0 { String::new() } else { lines };
     let index = of_slopes(" j,".into());
     let check = of_slopes(format!(
-        "        for (j = 0; j < {axes}; j++) read = read && cinoc_valid(seen->slope[i * {axes} + j]);
+        "        for (j = 0; j < {axes}; j++) read = read && cinoc_plausible(seen->slope[i * {axes} + j]);
 "
     ));
     let hold = of_slopes(format!(
@@ -112,7 +117,7 @@ static int cinoc_hold_samples(cinoc_observation *held, const cinoc_observation *
 {{
     int i,{index} blind = 1;
     for (i = 0; i < {points}; i++) {{
-        int read = seen->lost[i] < 0.5 && seen->lost[i] > -0.5 && cinoc_valid(seen->error[i]);
+        int read = seen->lost[i] < 0.5 && seen->lost[i] > -0.5 && cinoc_plausible(seen->error[i]);
 {check}        if (!cinoc_valid(held->lost[i]) || held->lost[i] < 0) held->lost[i] = 0;
         held->lost[i] = read ? 0 : held->lost[i] + 1;
         if (held->lost[i] > (cinoc_real)CINOC_BOUND) held->lost[i] = (cinoc_real)CINOC_BOUND;

@@ -1,7 +1,7 @@
 //! Readings that are missing: not finite, or beyond any physical value.
 //!
-//! Sensors fail. A reading that is NaN, infinite or larger than [`READING_BOUND`] counts as missing, and the last valid
-//! reading of the same sensor is held (0 before the first one). A policy that senses ages also has a mask of lost
+//! Sensors fail. A reading that is NaN, infinite or beyond the range of the instruments (`observe.range`, at most
+//! [`READING_BOUND`]) counts as missing, and the last valid reading of the same sensor is held (0 before the first one). A policy that senses ages also has a mask of lost
 //! samples among its readings; the age of each is held in its place, and an agent without a reading of the last
 //! [`REST`] ticks rests. Every border where an agent decides from readings
 //! applies the same rules: the engine's [`Program`](super::Program), exported C and ONNX, the C library and Python.
@@ -11,23 +11,17 @@ use crate::Real;
 use crate::sense::{Instrument, Source};
 
 pub use crate::agents::REST;
-
-/// Largest magnitude of a valid reading and of a valid number in an agent's memory, in the units of the problem.
-///
-/// A thousand times what any shipped problem's sensors read, and small enough that no product in a policy overflows
-/// single precision: squares of readings stay below 1e12, and their products with steep gains (1e30, see
-/// [`Var::step`](cinoc_tape::Var::step)) below 1e37.
-pub const READING_BOUND: Real = 1e6;
+pub use crate::sense::READING_BOUND;
 
 /// Returns true for a number within the bound, false for NaN.
 pub fn is_valid(x: Real) -> bool {
     x.abs() <= READING_BOUND
 }
 
-/// Copies valid readings to `held`, which keeps the last valid value where one is missing.
-pub fn hold(readings: &[Real], held: &mut [Real]) {
+/// Copies readings within `range` to `held`, which keeps the last valid value where one is missing.
+pub fn hold(readings: &[Real], held: &mut [Real], range: Real) {
     for (held, &reading) in held.iter_mut().zip(readings) {
-        if is_valid(reading) {
+        if reading.abs() <= range {
             *held = reading;
         } else if !is_valid(*held) {
             *held = 0.0;
@@ -40,6 +34,8 @@ pub fn hold(readings: &[Real], held: &mut [Real]) {
 pub struct Guard {
     /// Index of the strength.
     strength: usize,
+    /// Largest magnitude of a reading that is not missing.
+    pub range: Real,
     /// MaskedSamples with a mask of lost ones, if ages are sensed.
     pub samples: Option<MaskedSamples>,
 }
@@ -61,7 +57,7 @@ pub struct MaskedSamples {
 
 impl Guard {
     /// Creates the guard of readings of these instruments, of which number `strength` is the strength.
-    pub fn new<'a>(instruments: impl Iterator<Item = &'a Instrument>, strength: usize) -> Self {
+    pub fn new<'a>(instruments: impl Iterator<Item = &'a Instrument>, strength: usize, range: Real) -> Self {
         let (mut from, mut own, mut first) = (0, 0, [None; 3]);
         for (i, one) in instruments.enumerate() {
             match one.source {
@@ -82,14 +78,14 @@ impl Guard {
             }
             _ => None,
         };
-        Self { strength: own, samples }
+        Self { strength: own, range, samples }
     }
 
     /// Copies valid readings to `held`, which keeps the last valid value where one is missing; the strength is limited
     /// instead.
     pub fn hold(&self, readings: &[Real], held: &mut [Real]) {
-        let before = self.samples.map(|samples| (samples, samples.keep(readings, held)));
-        hold(readings, held);
+        let before = self.samples.map(|samples| (samples, samples.keep(readings, held, self.range)));
+        hold(readings, held, self.range);
         held[self.strength] = strength(readings[self.strength]);
         let Some((MaskedSamples { error, slope, lost, points, axes }, lost_ones)) = before else { return };
         let mut blind = true;
@@ -113,13 +109,14 @@ type Kept = Option<(Real, Real, Vec<Real>)>;
 
 impl MaskedSamples {
     /// Returns what is held of each lost sample.
-    fn keep(&self, readings: &[Real], held: &[Real]) -> Vec<Kept> {
+    fn keep(&self, readings: &[Real], held: &[Real], range: Real) -> Vec<Kept> {
         let valid = |x: Real| if is_valid(x) { x } else { 0.0 };
         let each = |point: usize| {
             let slopes = self.slope + point * self.axes..self.slope + (point + 1) * self.axes;
             // A mask that is not a number counts as lost.
             let read = readings[self.lost + point] < 0.5 && readings[self.lost + point] > -0.5;
-            let sound = is_valid(readings[self.error + point]) && readings[slopes.clone()].iter().all(|&x| is_valid(x));
+            let samples = readings[slopes.clone()].iter().chain([&readings[self.error + point]]);
+            let sound = samples.into_iter().all(|x| x.abs() <= range);
             let age = valid(held[self.lost + point]).max(0.0);
             (!read || !sound).then(|| (age, valid(held[self.error + point]), held[slopes].iter().map(|&x| valid(x)).collect()))
         };
@@ -157,8 +154,10 @@ mod tests {
     #[test]
     fn missing_readings_hold_the_last_valid_one() {
         let mut held = [0.0, 2.0, Real::NAN, 4.0, 5.0];
-        hold(&[Real::NAN, Real::INFINITY, Real::NEG_INFINITY, -2e6, 1e6], &mut held);
+        hold(&[Real::NAN, Real::INFINITY, Real::NEG_INFINITY, -2e6, 1e6], &mut held, READING_BOUND);
         assert_eq!(held, [0.0, 2.0, 0.0, 4.0, 1e6]);
+        hold(&[30.1, 30.0, -31.0, -3.0, 1e5], &mut held, 30.0);
+        assert_eq!(held, [0.0, 30.0, 0.0, -3.0, 1e6]);
         assert_eq!([0.3, -1.0, 2.0, Real::NAN, Real::INFINITY, 1e-31].map(strength), [0.3, 0.0, 1.0, 0.0, 0.0, 0.0]);
     }
 

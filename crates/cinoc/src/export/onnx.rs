@@ -82,8 +82,9 @@ pub fn translate(program: &Program, problem: &Problem, name: &str, acts: &str, a
     }
     let about = format!(
         "last valid readings, in the order of the inputs: zeros before the first tick, then next_held; a reading that is not finite or \
-         beyond {READING_BOUND:e} counts as missing and is replaced by its held value, except a strength, which is 0 if it is missing or \
-         below {LEAST_STRENGTH:e}"
+         beyond {:e} counts as missing and is replaced by its held value, except a strength, which is 0 if it is missing or \
+         below {LEAST_STRENGTH:e}",
+        program.range()
     );
     inputs.push(value("held", program.readings(), &about));
     let offsets = program.inputs().iter().find_map(|input| match &input.instrument.source {
@@ -102,6 +103,7 @@ pub fn translate(program: &Program, problem: &Problem, name: &str, acts: &str, a
         .message(7, message)
         .message(8, Message::default().text(1, "").int(2, OPERATIONS))
         .message(14, entry("tick_time", &problem.stepper.dt().to_string()))
+        .message(14, entry("range", &program.range().to_string()))
         .messages(14, offsets.map(|offsets| entry("offsets", &offsets)))
         .into_bytes())
 }
@@ -197,9 +199,19 @@ impl Graph<'_> {
         name
     }
 
-    /// Returns a mask that is true for numbers within the bound; comparisons with NaN are false.
+    /// Returns a mask that is true for valid numbers.
     fn valid(&mut self, x: &str) -> String {
-        let (size, mask, bound) = (self.new_name(), self.new_name(), self.input_scalar(READING_BOUND));
+        self.within(x, READING_BOUND)
+    }
+
+    /// Returns a mask that is true for readings within the range of the instruments.
+    fn plausible(&mut self, x: &str) -> String {
+        self.within(x, self.program.range())
+    }
+
+    /// Returns a mask that is true for numbers within a bound; comparisons with NaN are false.
+    fn within(&mut self, x: &str, bound: Real) -> String {
+        let (size, mask, bound) = (self.new_name(), self.new_name(), self.input_scalar(bound));
         self.node("Abs", &[x], &size, &[]);
         self.node("LessOrEqual", &[&size, &bound], &mask, &[]);
         mask
@@ -227,7 +239,8 @@ impl Graph<'_> {
                 Source::Error(_) | Source::Slope | Source::Lost if samples.is_some() => {
                     read[usize::from(matches!(one.source, Source::Slope))].clone()
                 }
-                _ => self.valid(one.name),
+                _ if i == program.strength() => self.valid(one.name),
+                _ => self.plausible(one.name),
             };
             let last = |graph: &mut Self| graph.columns(&held, from, to);
             let good = if i == program.strength() {
@@ -271,12 +284,12 @@ impl Graph<'_> {
         let half = self.input_scalar(0.5);
         self.node("Abs", &["lost"], &size, &[]);
         self.node("Less", &[&size, &half], &unmarked, &[]);
-        let error = self.valid("error");
+        let error = self.plausible("error");
         self.node("And", &[&unmarked, &error], &sampled, &[]);
         if axes == 0 {
             return [sampled.clone(), sampled];
         }
-        let slope = self.valid("slope");
+        let slope = self.plausible("slope");
         let each = self.new_name();
         self.node("Cast", &[&slope], &slopes, &[Attribute::One("to", SINGLE)]);
         self.reshape(&slopes, &each, &[1, points, axes]);

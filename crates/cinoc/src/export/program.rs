@@ -107,7 +107,7 @@ impl Program {
             return Err(Error::Export { reason: reason.into() });
         }
         let inputs: Vec<Input> = instruments.into_iter().zip(ids).map(|(instrument, id)| Input { instrument, id }).collect();
-        let guard = Guard::new(inputs.iter().map(|input: &Input| &input.instrument), seen - 1);
+        let guard = Guard::new(inputs.iter().map(|input: &Input| &input.instrument), seen - 1, swarm.reading_range());
         Ok(Self { recording, params, inputs, strength: seen - 1, guard, action, limits: swarm.limits(), memory })
     }
 
@@ -126,6 +126,12 @@ impl Program {
     /// Returns the samples that can be marked as lost, if ages are sensed.
     pub(super) fn samples(&self) -> Option<guard::MaskedSamples> {
         self.guard.samples
+    }
+
+    /// Returns the largest magnitude of a reading that is not missing.
+    #[doc(hidden)]
+    pub fn range(&self) -> Real {
+        self.guard.range
     }
 
     /// Returns the number of readings of all inputs.

@@ -1,6 +1,6 @@
 //! `density2d`: a density on a rectangle, transported to its target by the wind of mobile agents.
 
-use super::common::{Variation, crowd, vary, window_fits};
+use super::common::{RANGE, Variation, crowd, vary, window_fits};
 use crate::actuate::Flow2d;
 use crate::agents::{Advance, Disturbance, Losses, Swarm};
 use crate::geometry::Rectangle;
@@ -9,7 +9,7 @@ use crate::place::{EvenInside, Inside};
 use crate::policy::{DeepONet, Recurrent};
 use crate::problem::{Definition, Explanation, Preset, Problem, Published, Sweep, Sweeps};
 use crate::recipe::{Recipe, Schedule, Train};
-use crate::sense::{Sight, Window};
+use crate::sense::{READING_BOUND, Sight, Window};
 use crate::task::{BlobData, MomentCost, MomentMatching};
 use crate::{Error, settings, words};
 use cinoc_pde::calculus::TransportScheme;
@@ -137,6 +137,9 @@ settings! {
         /// which amplify sensor noise.
         #[absent = false]
         fitted_slopes: bool = (),
+        /// Range of the instruments, in the units of what they read: larger readings count as missing.
+        #[absent = READING_BOUND as f64]
+        range: f64 = 1e-6..=1e6,
     }
 }
 
@@ -221,6 +224,7 @@ impl Definition for Density2d {
                 ages: false,
                 roughness: false,
                 fitted_slopes: false,
+                range: READING_BOUND as f64,
             },
             data: BlobData::default(),
             cost: MomentCost::default(),
@@ -245,7 +249,7 @@ impl Definition for Density2d {
         (train.validate_every, train.validate_instances) = (50, 32);
         (train.validate_agents, train.validate_fail) = (vec![4, 9, 36], 0.3);
         if preset == Preset::Robust {
-            (settings.observe.ages, settings.observe.roughness) = (true, true);
+            (settings.observe.ages, settings.observe.roughness, settings.observe.range) = (true, true, RANGE);
             let coefficients = [("physics.drift", settings.physics.drift)];
             vary(&mut train, &Variation { size: 1.0, push: 0.8, coefficients: &coefficients, ticks: &[150, 150, 300, 450] });
             (train.scattered, settings.swarm.start_even) = (0.0, true);
@@ -292,11 +296,20 @@ impl Definition for Density2d {
             high: [lengths[0] - margin, lengths[1] - margin - headroom],
         };
         let (start, home) = (inside(self.swarm.start_margin, HEADROOM), inside(margin, 0.0));
-        let Look { view, points, window, gain: sharper, through_position, gaps, ages, roughness, fitted_slopes } = self.observe;
+        let Look { view, points, window, gain: sharper, through_position, gaps, ages, roughness, fitted_slopes, range } =
+            self.observe;
         // The whole field is no window that a quadratic could fit.
         let fitted_slopes = fitted_slopes && view == See::Patch;
-        let window =
-            Window { gain: sharper, through_position, gaps, ages, roughness, fitted_slopes, ..Window::new(points, window) };
+        let window = Window {
+            gain: sharper,
+            through_position,
+            gaps,
+            ages,
+            roughness,
+            fitted_slopes,
+            range,
+            ..Window::new(points, window)
+        };
         let sight = match view {
             See::Patch => Sight::around(&grid, &window),
             See::Field => Sight::whole(&grid, sharper, true).with_gaps(&grid, gaps),

@@ -106,7 +106,7 @@ impl Definition for Fkpp1d {
             let coefficients = [("physics.nu", physics.nu), ("physics.rho", physics.rho)];
             let variation = Variation { size: 1.0, push: 40.0, coefficients: &coefficients, ticks: &[300, 300, 300, 600, 900] };
             harden(observe, &mut train, &variation);
-            (train.rate_start, train.rate, train.rate_end, train.updates) = (3e-4, 3e-3, 3e-5, 2000);
+            (train.rate_start, train.rate, train.rate_end, train.updates) = (3e-4, 3e-3, 3e-5, 1400);
         }
         (settings, Recipe::new(Recurrent { output_scale: 0.2, ..Recurrent::default() }, train))
     }

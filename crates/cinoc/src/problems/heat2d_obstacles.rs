@@ -89,7 +89,7 @@ impl Definition for Heat2dObstacles {
         let ours = preset != Preset::Paper;
         match preset {
             Preset::Tuned => recipe.train.updates = 1200,
-            Preset::Robust => recipe.train.updates = 2400,
+            Preset::Robust => recipe.train.updates = 1600,
             Preset::Paper => {}
         }
         let obstacles = Obstacles {

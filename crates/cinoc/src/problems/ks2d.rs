@@ -120,7 +120,7 @@ impl Definition for Ks2d {
             harden(&mut settings.observe, &mut train, &variation);
             // Four substeps give the scores of twenty to five digits, in a third of the time.
             train.vary.push("physics.substeps = 4".into());
-            (train.shard, train.updates, train.validate_every) = (2, 350, 50);
+            (train.shard, train.updates, train.validate_every, train.deaths) = (2, 420, 50, 0.5);
         }
         (settings, Recipe::new(Recurrent { head: 64, memory_ticks: [1.0, 50.0], ..policy }, train))
     }

@@ -58,6 +58,8 @@ pub struct Rollout {
     segment: usize,
     keep: bool,
     rematerialise: bool,
+    /// Factor per decision on gradients that pass from a state to the one before it.
+    gradient_decay: Real,
     wanted: GradientTargets,
     memories: Vec<Arena>,
     /// Workspace of replayed ticks.
@@ -93,6 +95,7 @@ impl Rollout {
             segment,
             keep,
             rematerialise: false,
+            gradient_decay: 1.0,
             wanted: GradientTargets::default(),
             memories: (0..if keep { segments } else { 3 }).map(|_| Arena::default()).collect(),
             scratch: Buffer::default(),
@@ -122,13 +125,22 @@ impl Rollout {
         self
     }
 
+    /// Scales gradients that pass from a state to the one of the decision before it by this factor: the effect of a
+    /// decision on a cost n decisions later then counts by its n-th power.
+    #[doc(hidden)]
+    pub fn gradient_decay(mut self, factor: f64) -> Self {
+        self.gradient_decay = factor as Real;
+        self
+    }
+
     /// Sets the number of decisions, and drops the workspace if it changes.
     #[doc(hidden)]
     pub fn set_ticks(&mut self, ticks: usize) {
         if self.ticks != ticks {
-            let &mut Self { segment, keep, rematerialise, action_repeat, .. } = self;
+            let &mut Self { segment, keep, rematerialise, action_repeat, gradient_decay, .. } = self;
             let agents = self.batch.agents;
             *self = Self::new(ticks, segment, keep, agents).rematerialise(rematerialise).action_repeat(action_repeat);
+            self.gradient_decay = gradient_decay;
         }
     }
 
@@ -412,6 +424,10 @@ impl Rollout {
                 match bar.is_empty() {
                     true => zeros(kept, self.states[s][part].len()),
                     false => copy(kept, bar),
+                }
+                if self.gradient_decay < 1.0 {
+                    let factor = self.gradient_decay.powi(self.ticks_of(s).len() as i32);
+                    self.state_bar[part].iter_mut().for_each(|x| *x *= factor);
                 }
             }
         }

@@ -197,8 +197,19 @@ settings! {
         /// which amplify sensor noise.
         #[absent = false]
         fitted_slopes: bool = (),
+        /// Range of the instruments, in the units of what they read: larger readings count as missing.
+        #[absent = READING_BOUND as f64]
+        range: f64 = 1e-6..=1e6,
     }
 }
+
+/// Largest magnitude of a valid reading and of a valid number in an agent's memory, in the units of the problem, unless
+/// the range of the instruments is smaller.
+///
+/// A thousand times what any shipped problem's sensors read, and small enough that no product in a policy overflows
+/// single precision: squares of readings stay below 1e12, and their products with steep gains (1e30, see
+/// [`Var::step`](cinoc_tape::Var::step)) below 1e37.
+pub const READING_BOUND: Real = 1e6;
 
 impl Window {
     /// Creates a window of `points` samples per axis over a width of `window`, with the agent's position and nothing
@@ -224,12 +235,13 @@ impl Window {
             ages: false,
             roughness: false,
             fitted_slopes: false,
+            range: READING_BOUND as f64,
         }
     }
 
     /// Returns what agents sense of their own readings.
     pub(crate) fn self_sensing(&self) -> SelfSensing {
-        SelfSensing { ages: self.ages, roughness: self.roughness, fitted_slopes: self.fitted_slopes }
+        SelfSensing { ages: self.ages, roughness: self.roughness, fitted_slopes: self.fitted_slopes, range: self.range as Real }
     }
 
     /// Returns the physics that agents assume for the feedforward force.

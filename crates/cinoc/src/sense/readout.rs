@@ -2,7 +2,7 @@
 
 use super::fitted_slopes::FittedSlopes;
 use super::roughness::Roughness;
-use super::{Features, Observation, Patch};
+use super::{Features, Observation, Patch, READING_BOUND};
 use crate::Real;
 use cinoc_tape::Var;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use std::sync::Arc;
 const HALF_WEIGHT: Real = 20.0;
 
 /// What an agent senses of its own readings.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SelfSensing {
     /// Ages of readings: held ones fade, and one number per sample tells how far.
     pub ages: bool,
@@ -19,6 +19,15 @@ pub struct SelfSensing {
     pub roughness: bool,
     /// Slopes of a quadratic fitted to all samples, in place of those that are read.
     pub fitted_slopes: bool,
+    /// Largest magnitude of a reading that is not missing.
+    pub range: Real,
+}
+
+impl Default for SelfSensing {
+    /// Nothing, with instruments of any range.
+    fn default() -> Self {
+        Self { ages: false, roughness: false, fitted_slopes: false, range: READING_BOUND }
+    }
 }
 
 /// Holds lost readings and adds what an agent senses of its own readings.
@@ -31,6 +40,7 @@ pub struct Readout {
     ages: bool,
     fitted_slopes: Option<Arc<FittedSlopes>>,
     roughness: Option<Arc<Roughness>>,
+    range: Real,
 }
 
 impl Readout {
@@ -45,12 +55,17 @@ impl Readout {
         let along = if let Patch::Image { height, .. } = patch { height } else { points };
         let roughness = if senses.roughness { Roughness::new(patch, along).map(Arc::new) } else { None };
         let fitted_slopes = if senses.fitted_slopes { FittedSlopes::new(patch, points).map(Arc::new) } else { None };
-        Self { sample, points, order, ages: senses.ages, fitted_slopes, roughness }
+        Self { sample, points, order, ages: senses.ages, fitted_slopes, roughness, range: senses.range }
     }
 
     /// Samples of a window.
     pub fn points(&self) -> usize {
         self.points
+    }
+
+    /// Largest magnitude of a reading that is not missing.
+    pub fn range(&self) -> Real {
+        self.range
     }
 
     /// True if ages are part of an observation.

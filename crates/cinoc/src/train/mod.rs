@@ -120,7 +120,10 @@ impl Trainer {
         let (ticks, agents) = (training_ticks(&problem, &train), problem.agents);
         let (keep, rematerialise) = memory_plan(longest, &*policy, &params, &train, here);
         let shard = |_| Shard {
-            rollout: Rollout::new(ticks, train.segment, keep, agents).rematerialise(rematerialise).action_repeat(train.hold),
+            rollout: Rollout::new(ticks, train.segment, keep, agents)
+                .rematerialise(rematerialise)
+                .action_repeat(train.hold)
+                .gradient_decay(train.gradient_decay),
             share: 0.0,
             seconds: 0.0,
             outcome: Outcome::Finished,

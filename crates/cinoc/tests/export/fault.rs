@@ -3,7 +3,6 @@
 use super::missing::samples;
 use cinoc::Real;
 use cinoc::export::Program;
-use cinoc::export::guard::READING_BOUND;
 use cinoc::internal::random::Rng;
 use std::ops::Range;
 
@@ -16,11 +15,11 @@ pub enum Kind {
     NotANumber,
     /// Plus or minus infinity.
     Infinite,
-    /// Finite numbers beyond the bound of valid readings.
+    /// Finite numbers beyond the range of the instruments.
     Huge,
     /// The last reading before the fault.
     Stuck,
-    /// Finite numbers of any magnitude; those within the bound are not noticed.
+    /// Finite numbers of any magnitude; those within the range are not noticed.
     Absurd,
     /// Any of the above in the strength alone.
     Strength,
@@ -60,6 +59,8 @@ pub struct Fault {
     /// Numbers of the mask, and of all readings of samples that have one.
     mask: Vec<usize>,
     masked: Vec<usize>,
+    /// Range of the instruments.
+    range: Real,
     /// True if absurd readings stay the same during the fault.
     steady: bool,
     /// Readings before the fault, then the faulty ones of its first tick.
@@ -82,7 +83,7 @@ impl Fault {
             _ => (0..=strength).collect(),
         };
         let steady = rng.uniform(0.0, 1.0) < 0.5;
-        Self { kind, ticks, affected, mask, masked, steady, last: Vec::new(), rng }
+        Self { kind, ticks, affected, mask, masked, range: program.range(), steady, last: Vec::new(), rng }
     }
 
     /// Replaces the faulty readings of a tick. Ticks must follow one another from 0.
@@ -108,7 +109,7 @@ impl Fault {
 impl Kind {
     /// Returns faulty reading number `i` where the good one is `good`.
     fn reading(self, i: usize, fault: &mut Fault, good: Real) -> Real {
-        let rng = &mut fault.rng;
+        let (rng, range) = (&mut fault.rng, fault.range);
         let sign: Real = if rng.uniform(0.0, 1.0) < 0.5 { -1.0 } else { 1.0 };
         match self {
             Self::Masked if !fault.masked.contains(&i) => Real::NAN,
@@ -117,10 +118,10 @@ impl Kind {
             Self::Masked => [good, 0.0, 1e5, Real::NAN][below(rng, 4)],
             Self::NotANumber => sign * Real::NAN,
             Self::Infinite => sign * Real::INFINITY,
-            Self::Huge => sign * (READING_BOUND as f64 * 10f64.powf(rng.uniform(1e-3, 32.0))) as f32 as Real,
+            Self::Huge => sign * (range as f64 * 10f64.powf(rng.uniform(1e-3, 32.0))) as f32 as Real,
             Self::Stuck => fault.last.get(i).copied().unwrap_or(0.0),
             _ => {
-                let edges = [READING_BOUND, READING_BOUND * (1.0 + 1e-6), f32::MAX as Real, f32::from_bits(1) as Real, 0.0];
+                let edges = [range, range * (1.0 + 1e-6), f32::MAX as Real, f32::from_bits(1) as Real, 0.0];
                 let any = 10f64.powf(rng.uniform(-45.0, 38.0)) as Real;
                 let large = 10f64.powf(rng.uniform(1.0, 6.0)) as Real;
                 // Rounded, so that single and double precision read the same.

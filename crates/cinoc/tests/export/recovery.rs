@@ -1,13 +1,15 @@
 //! Recovery in closed loop: sensors fail in a settled field and return.
 
 use super::fault::{Fault, Kind, below};
-use super::{Case, loaded, state_with};
-use cinoc::Real;
+use super::{Case, loaded, names, shipped, state_with};
 use cinoc::env::Env;
 use cinoc::export::Program;
+use cinoc::export::guard::READING_BOUND;
 use cinoc::internal::random::{Rng, Stream};
 use cinoc::internal::threads::Threads;
 use cinoc::rollout::InitialCondition;
+use cinoc::settings::Overlay;
+use cinoc::{Real, Registry};
 use std::ops::Range;
 
 /// Number of episodes.
@@ -22,7 +24,7 @@ const RATIO: f64 = 2.0;
 
 /// Returns the policy that is tested; the environment variable `CINOC_MODEL` may name another one.
 fn case() -> Case {
-    loaded(&std::env::var("CINOC_MODEL").unwrap_or_else(|_| "heat1d".into()))
+    loaded(&std::env::var("CINOC_MODEL").unwrap_or_else(|_| "heat1d:sharp".into()))
 }
 
 fn env(case: &Case) -> Env {
@@ -133,5 +135,38 @@ fn agents_recover_from_sensors_that_are_switched_off() {
         println!("{share:.2} of the agents, {sensors} of their sensors: error {end:.1e}, then {ratio:.2} times {sound:.2e}");
         // Blind agents rest. Where all of them do, the field drifts further than it returns in this time.
         assert!(ratio.is_finite() && (ratio < RATIO || share * sensors > 0.5), "{share}, {sensors}: {ratio}");
+    }
+}
+
+/// The range of the instruments does not cut off what sensors read, whatever the disturbance.
+#[test]
+fn readings_stay_well_within_the_range_of_the_instruments() {
+    let registry = Registry::builtin();
+    for name in names().into_iter().filter(|name| shipped(name).program(false).range() < READING_BOUND) {
+        let mut model = loaded(name).model;
+        let size = registry.sweeps(model.config.problem()).expect("a problem").size;
+        let changes = [format!("swarm.sensor_noise={}", 0.03 * size), "swarm.delay=5".into(), "swarm.lost.readings=0.2".into()];
+        let changes = Overlay::from_pairs(changes).expect("settings");
+        model.config = registry.change(&model.config, &changes).expect("settings");
+        let (problem, policy) = model.build(&registry).expect("a problem");
+        let case = Case { model, problem, policy };
+        let (mut env, program) = (env(&case), case.program(false));
+        let mut largest = vec![0.0; program.inputs().len()];
+        for _ in 0..case.problem.ticks {
+            for i in 0..EPISODES {
+                for mut row in env.readings(i).chunks_exact(program.readings()) {
+                    for (input, largest) in program.inputs().iter().zip(&mut largest) {
+                        let (own, rest) = row.split_at(input.instrument.count);
+                        *largest = own.iter().fold(*largest, |most: Real, x| most.max(x.abs()));
+                        row = rest;
+                    }
+                }
+            }
+            env.run(&*case.policy, &case.model.params, 1, &mut |_| {});
+        }
+        let names = program.inputs().iter().map(|input| input.instrument.name);
+        let all: Vec<String> = names.zip(&largest).map(|(name, most)| format!("{name} {most:.2}")).collect();
+        println!("{name}: range {}, largest {}", program.range(), all.join(", "));
+        assert!(largest.iter().all(|most| *most < 0.75 * program.range()), "{name}: {all:?}");
     }
 }

@@ -67,10 +67,11 @@ pub fn header(program: &Program, problem: &Problem, name: &str, acts: &str, work
     );
     text += " *\n";
     text += &line(&format!(
-        "Missing readings: a reading that is NaN, infinite or beyond {READING_BOUND:e} in magnitude (CINOC_BOUND) counts as missing. The \
+        "Missing readings: a reading that is NaN, infinite or beyond {:e} in magnitude (CINOC_RANGE) counts as missing. The \
          last valid reading of that sensor is held; before the first one it is 0. The strength is limited to [0, 1]; a missing \
          strength, or one below {LEAST_STRENGTH:e}, is 0. An agent of strength 0 is inactive: its action is 0 and its memory is reset. \
-         A memory that holds a number which is not finite or beyond CINOC_BOUND is reset to 0. Actions are always finite and within their limits."
+         A memory that holds a number which is not finite or beyond CINOC_BOUND is reset to 0. Actions are always finite and within their limits.",
+        program.range()
     ));
     if program.samples().is_some() {
         text += &line(&format!(
@@ -103,6 +104,7 @@ pub fn header(program: &Program, problem: &Problem, name: &str, acts: &str, work
     writeln!(text, "#define CINOC_ACTIONS {}", program.width()).expect("text");
     writeln!(text, "#define CINOC_MEMORY {}", program.memory()).expect("text");
     writeln!(text, "#define CINOC_BOUND {READING_BOUND:e}").expect("text");
+    writeln!(text, "#define CINOC_RANGE {:e}", program.range()).expect("text");
     writeln!(text, "#define CINOC_TICK_TIME {tick:e}\n\ntypedef struct {{").expect("text");
     for input in program.inputs() {
         let one = &input.instrument;

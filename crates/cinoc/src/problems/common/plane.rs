@@ -92,7 +92,8 @@ impl HeatPlane {
             let coefficients = [("physics.nu", parts.physics.nu)];
             let variation = Variation { size: 1.0, push: 40.0, coefficients: &coefficients, ticks: &[100, 100, 100, 200] };
             harden(&mut parts.observe, &mut train, &variation);
-            (train.ticks, train.updates) = (0, 3000);
+            train.agents.push(36);
+            (train.ticks, train.updates) = (0, 2500);
         }
         (parts, Recipe::new(policy, train))
     }

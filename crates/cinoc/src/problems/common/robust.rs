@@ -18,10 +18,14 @@ pub struct Variation<'a> {
 /// Longest actuation delay in training, in ticks.
 const DELAY: usize = 5;
 
-/// Applies what all robust recipes have in common: agents sense age and roughness of their readings, and train with
-/// sensor noise, delay, lost readings, failing sensors, loads, other coefficients and longer episodes.
+/// Range of the instruments, in sizes of the field.
+pub const RANGE: f64 = 30.0;
+
+/// Applies what all robust recipes have in common: agents sense age and roughness of their readings, their instruments
+/// have a range, and they train with sensor noise, delay, lost readings, failing sensors, loads, other coefficients and
+/// longer episodes.
 pub fn harden(observe: &mut Window, train: &mut Train, variation: &Variation) {
-    (observe.ages, observe.roughness) = (true, true);
+    (observe.ages, observe.roughness, observe.range) = (true, true, RANGE * variation.size);
     vary(train, variation);
 }
 
