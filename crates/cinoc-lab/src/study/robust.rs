@@ -96,7 +96,7 @@ fn cases(subject: &Subject) -> Result<Vec<Case>, Error> {
     for (episodes, what) in [(1, "one episode"), (EPISODES, "ten episodes")] {
         let ticks = format!("physics.ticks={}", episodes * episode);
         let long = || Case { instances: Some(LONG_INSTANCES), ..usual() };
-        card.add(what, &[ticks.clone()], long());
+        card.add(what, std::slice::from_ref(&ticks), long());
         card.add(format!("{what}, noise 0.01, delay 3"), &[&disturbed[..], &[ticks]].concat(), long());
     }
     Ok(card.rows)
