@@ -2,13 +2,13 @@
 discs.jsonl.
 
     python3 experiments/studies.py [--problem P,…] [--study S,…] [--trained | --used]
-    python3 experiments/studies.py noisy | rings | discs
+    python3 experiments/studies.py noisy | rings | discs | senses
 
 After experiments/train.py (or archive.py fetch). `cinoc study` keeps its tables in runs/studies/, where what is
 there is not computed again; complete ones are put into results/. Policies that a study trains get a quarter of the
 updates of the recipe; in the plane such studies score on 50 instances. `noisy` compares the paper's setting trained
 with and without noise, `rings` uses the ks1d policies on longer rings, `discs` the policies of heat2d_obstacles with
-discs elsewhere or moving.
+discs elsewhere or moving; `senses` trains robust policies of heat1d with an input left out or added, one seed each.
 """
 
 import argparse
@@ -37,6 +37,8 @@ from cases import (
 )
 from tables import jsonl, put, read
 
+# Updates of policies with an input left out or added, instead of 3000.
+SENSES_UPDATES = 400
 RINGS = ((32, 128, "10,15,20,30,60,90,120"), (64, 256, "30"), (200, 512, "80"), (500, 1024, "200"))
 DISCS = (
     ("obstacles.discs=[[0.5, 0.5, 0.08], [0.15, 0.15, 0.08], [0.85, 0.85, 0.08]]",),
@@ -105,21 +107,22 @@ def studies(problems, names):
             if old and old[0]["rows"] == found["rows"]:
                 print(f"{study} {problem}: there already")
                 continue
-            put(
-                f"studies/{study}",
-                [
-                    {
-                        "run": f"{study}/{problem}",
-                        "study": study,
-                        "commit": commit(),
-                        "date": today(),
-                        "computing_seconds": int(computing() - before),
-                        **found,
-                    }
-                ],
-                problem=problem,
-            )
-            print(f"{study} {problem}", flush=True)
+            record(study, problem, found, computing() - before)
+
+
+def record(study, problem, found, seconds):
+    """Puts a complete study into its table."""
+    line = {"run": f"{study}/{problem}", "study": study, "commit": commit(), "date": today(), "computing_seconds": int(seconds)}
+    put(f"studies/{study}", [line | found], problem=problem)
+    print(f"{study} {problem}", flush=True)
+
+
+def senses():
+    """Inputs left out or added."""
+    before = computing()
+    few = ("--preset", "robust", "--train-seeds", 0, "--set", f"train.updates={SENSES_UPDATES}", "--threads", 1)
+    found = run_study("senses", "heat1d", [run_name("heat1d", "robust", 0)], RUNS / "studies", *few)
+    record("senses", "heat1d", found, computing() - before)
 
 
 def noisy():
@@ -174,14 +177,14 @@ def discs():
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", nargs="?", choices=("noisy", "rings", "discs"))
+    parser.add_argument("what", nargs="?", choices=("noisy", "rings", "discs", "senses"))
     parser.add_argument("--problem", default=",".join(PROBLEMS))
     parser.add_argument("--study")
     parser.add_argument("--trained", action="store_true", help="only studies that train their policies")
     parser.add_argument("--used", action="store_true", help="only studies of trained policies")
     given = parser.parse_args()
     if given.what:
-        {"noisy": noisy, "rings": rings, "discs": discs}[given.what]()
+        {"noisy": noisy, "rings": rings, "discs": discs, "senses": senses}[given.what]()
         return
     names = (
         given.study.split(",")

@@ -45,7 +45,7 @@ def train(problem, setting, seed, more=(), again=False, threads=0):
         print(f"{name}: made in {folder}, not recorded")
         return
     digest = hashlib.sha256((folder / "model.safetensors").read_bytes()).hexdigest()
-    train = {key: value for key, value in done.items() if key not in ("model", "run", "problem", "seed")}
+    train = {key: value for key, value in done.items() if key not in ("model", "run", "problem", "seed", "last")}
     line = {
         "run": name,
         "problem": problem,

@@ -322,6 +322,48 @@ def gradients():
         [[f"`{line['problem']}`", line["ticks"], number(line["gradient"])] for line in rows("gradient_norms")],
     )
 
+@block("senses")
+def senses():
+    """Inputs of the robust policy of heat1d left out or added."""
+    (found,) = rows("studies/senses")
+    grid = collections.defaultdict(list)
+    for row in found["rows"]:
+        name = row["line"].split(", ")[0]
+        low, high = (number(float(row[key])) for key in ("low", "high"))
+        grid[name].append(f"{number(value(row))} ({low} … {high})")
+    return table(
+        ["inputs", "undisturbed", "noise 0.01", "noise 0.01, delay 5"], [[name, *cells] for name, cells in grid.items()]
+    )
+
+
+@block("classical")
+def classical():
+    """Classical controllers beside the shipped policies."""
+    found = {(one["problem"], one["controller"], one["case"]): one for one in rows("classical")}
+    names = {"lqr": "LQR, whole field", "p": "P, local", "pi": "PI, local"}
+    lines = []
+    for problem in dict.fromkeys(key[0] for key in found):
+        m = PROBLEMS[problem].agents
+        columns = list(dict.fromkeys(key[2] for key in found))
+        for controller, title in names.items():
+            cells = [found.get((problem, controller, case)) for case in columns]
+            if any(cells):
+                lines.append([f"`{problem}`", title, *(number(one["ratio"]) if one else "" for one in cells)])
+        for setting, title in (("robust", "CINOC"), ("tuned", "CINOC, sharp")):
+            tests = [one for one in rows("test") if one["run"].startswith(f"{problem}/{setting}-")]
+            score = lambda case, agents: [one["ratio"] for one in tests if (one["case"], one["agents"]) == (case, agents)]
+            both = {
+                "undisturbed": score("agents", m),
+                "noise 0.01": score("sensors", m),
+                "noise 0.01, delay 5": score("both", m),
+                "half the agents": score("agents", m // 2),
+                "twice the agents": score("agents", 2 * m),
+            }
+            lines.append(
+                [f"`{problem}`", title, *(number(statistics.fmean(both[c])) if both.get(c) else "" for c in columns)]
+            )
+    return table(["problem", "controller", *columns], lines)
+
 
 @block("durations")
 def durations():

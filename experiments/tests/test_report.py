@@ -88,7 +88,7 @@ class Numbers(unittest.TestCase):
             "stability": ("32 swarms, 28 of them analysed: 19 stable, 9 unstable.",),
             "speed": ("| `heat1d` | 300 | 55.8 ms | 280 ms | **5.0** (5.0) | 4.4 | 3.2 (3.8) |",),
             "scale-check": ("| `heat2d` | 16 | 2 × 1 | 0.0799 | 0.0712 | −10.9 % |",),
-            "agents": ("| `turbulence2d` | 41353 | 165 kB | 3.0 kB | 300 | 24 | 8 | 82 thousand |",),
+            "agents": ("| `turbulence2d-sharp` | 41353 | 165 kB | 3.0 kB | 300 | 24 | 8 | 82 thousand |",),
             "environments": ("+9 % (−1 %) | 3.1 (4.3) | 695 (752) |",),
             "large-scores": ("| 1024 | 16 | 8.7e-4 | 1.2e-4 | 3.4 | 2.6e-4 |",),
             "durations": ("12.3 hours in all",),

@@ -51,6 +51,8 @@ enum Command {
     Data(cmd::data::DataArgs),
     /// Score a trained policy on test instances, also with other numbers of agents or with failures.
     Eval(cmd::eval::EvalArgs),
+    /// Design a linear-quadratic regulator (LQR), a classical baseline: a model like any other.
+    Design(cmd::design::DesignArgs),
     /// Search for the best open-loop actions of each instance, to compare a policy with.
     Optimum(cmd::optimum::OptimumArgs),
     /// Run an ablation or parameter study: a table and a figure.
@@ -87,6 +89,7 @@ impl Command {
             _ if !ranks::first() => Ok(()),
             Self::List(args) => args.run(registry),
             Self::Data(args) => args.run(registry),
+            Self::Design(args) => args.run(registry),
             Self::Stability(args) => args.run(registry),
             Self::Show(args) => args.run(registry),
             Self::Export(args) => args.run(registry),

@@ -21,9 +21,11 @@
 //! | vary one quantity: agents, failures, noise, delay, physics, … | [`study`] |
 //! | find optimal actions, or control by a receding horizon | [`optimum`] |
 //! | compute growth rates of the closed loop | [`stability`] |
+//! | design a linear-quadratic regulator | [`classical`] |
 //! | time ticks against the number of agents and nodes | [`scaling`] |
 //! | check derivatives, memory and speed of a problem | [`inspect`] |
 
+pub mod classical;
 pub mod inspect;
 pub mod optimum;
 pub mod scaling;

@@ -40,8 +40,8 @@ macro_rules! models {
 
 /// All shipped models.
 const BUILT_IN: &[BuiltIn] = models! {
-    robust: "heat1d", "heat2d", "ks1d", "ks2d";
-    sharp: "fkpp1d", "heat2d_obstacles", "turbulence2d", "density2d"
+    robust: "heat1d", "fkpp1d", "heat2d", "heat2d_obstacles", "ks1d", "ks2d", "turbulence2d";
+    sharp: "density2d"
 };
 
 /// Returns a shipped model. `PROBLEM:robust`, an earlier name, is that of the problem if there is a sharp one beside it;

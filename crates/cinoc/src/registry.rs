@@ -1,7 +1,7 @@
 //! Problems and policies by name, and their settings.
 
 use crate::error::shortened;
-use crate::policy::{Centralised, DeepONet, Policy, PolicyDefinition, Recurrent, Uncontrolled};
+use crate::policy::{Centralised, DeepONet, Pi, Policy, PolicyDefinition, Recurrent, StateFeedback, Uncontrolled};
 use crate::problem::{Definition, Explanation, Preset, Problem, Sweeps};
 use crate::problems::{Density2d, Fkpp1d, Heat1d, Heat2d, Heat2dObstacles, Ks1d, Ks2d, Turbulence2d};
 use crate::recipe::{Train, section};
@@ -129,6 +129,8 @@ impl Registry {
             .policy::<DeepONet>()
             .policy::<Recurrent>()
             .policy::<Centralised>()
+            .policy::<Pi>()
+            .policy::<StateFeedback>()
             .policy::<Uncontrolled>()
     }
 

@@ -139,7 +139,8 @@ fn what_is_not_allowed_is_refused_by_name() {
         for value in ["mlp", "3", "nan", "[]", ""] {
             let text = complaint(&config, &[&format!("policy.kind={value}")]);
             assert!(
-                text.starts_with("policy.kind cannot be ") && text.contains("deeponet, recurrent, centralised, uncontrolled"),
+                text.starts_with("policy.kind cannot be ")
+                    && text.contains("deeponet, recurrent, centralised, pi, state_feedback, uncontrolled"),
                 "{text}"
             );
             assert!(text.contains(value), "{text}");

@@ -4,6 +4,7 @@ pub mod bench;
 pub mod check;
 pub mod completions;
 pub mod data;
+pub mod design;
 pub mod eval;
 pub mod export;
 mod lines;

@@ -28,6 +28,7 @@ mod physics;
 mod places;
 mod resolution;
 mod robust;
+mod senses;
 mod stability;
 mod uncontrolled;
 mod view;
@@ -45,6 +46,7 @@ pub const ALL: &[Study] = &[
     noise::STUDY,
     delay::STUDY,
     robust::STUDY,
+    senses::STUDY,
     physics::STUDY,
     view::STUDY,
     effort::STUDY,

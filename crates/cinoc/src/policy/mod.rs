@@ -2,14 +2,20 @@
 
 mod centralised;
 mod deeponet;
+mod pi;
 mod recurrent;
+mod state_feedback;
 mod uncontrolled;
 
 #[doc(hidden)]
 pub use centralised::Centralised;
 #[doc(hidden)]
 pub use deeponet::{DeepONet, Fusion};
+#[doc(hidden)]
+pub use pi::Pi;
 pub use recurrent::Recurrent;
+#[doc(hidden)]
+pub use state_feedback::StateFeedback;
 #[doc(hidden)]
 pub use uncontrolled::{Uncontrolled, ZeroControl};
 

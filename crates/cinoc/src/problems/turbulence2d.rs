@@ -112,7 +112,7 @@ impl Definition for Turbulence2d {
             // Another viscosity would need other uncontrolled runs for every variant.
             let variation = Variation { size: 7.0, push: 75.0, coefficients: &[], ticks: &[150, 150, 300] };
             harden(&mut settings.observe, &mut train, &variation);
-            (train.shard, train.updates) = (2, 200);
+            train.shard = 2;
         }
         (settings, Recipe::new(Recurrent { head: 64, ..policy }, train))
     }

@@ -17,6 +17,7 @@ use cinoc::internal::{shortened, shown};
 use cinoc::run::Model;
 use cinoc::{Config, Registry};
 use cinoc_lab::study::{ALL, Bench, Case, Ready, Study, Subject, UncontrolledScores, find};
+use clap::ValueEnum;
 use jobs::Policies;
 use screen::StudyScreen;
 use serde_json::{Value, json};
@@ -38,6 +39,9 @@ pub struct StudyArgs {
     /// Seeds of the policies that the study trains.
     #[arg(long, value_delimiter = ',', default_value = "0,1,2", value_parser = whole::<u64>)]
     train_seeds: Vec<u64>,
+    /// Settings to start these trainings from.
+    #[arg(long, value_enum, default_value = "tuned")]
+    preset: PresetName,
     /// Change a setting of these trainings, for example --set train.updates=200. May be repeated.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     set: Vec<String>,
@@ -76,7 +80,7 @@ impl StudyArgs {
             bail!("--instances must be 1 or more, and --train-seeds needs a number");
         }
         let models = self.models(registry, problem)?;
-        let settings = Settings { problem: problem.into(), set: self.set.clone(), preset: PresetName::Tuned };
+        let settings = Settings { problem: problem.into(), set: self.set.clone(), preset: self.preset };
         let config = models.first().map_or_else(|| settings.config(registry), |model| Ok(model.config.clone()))?;
         let built = registry.build(&config)?;
         let mut cases = (study.cases)(&Subject { registry, config: &config, problem: &built })?;
@@ -139,10 +143,15 @@ impl StudyArgs {
     fn header(&self, study: &Study, models: &[Model], config: &Config, cases: &[Case]) -> Value {
         // Under the same name there may be another policy by then.
         let models: Vec<Value> = models.iter().map(|m| json!([m.seed, m.update, m.validation])).collect();
-        json!({
+        let mut header = json!({
             "models": models, "study": study.name, "problem": config.problem(), "policies": self.policies, "train_seeds": self.train_seeds, "set": self.set,
             "instances": self.instances, "seed": self.seed, "version": env!("CARGO_PKG_VERSION"), "cases": cases,
-        })
+        });
+        // Tables of the usual preset do not name it.
+        if let Some(preset) = self.preset.to_possible_value().filter(|preset| preset.get_name() != "tuned") {
+            header["preset"] = preset.get_name().into();
+        }
+        header
     }
 
     fn advised(&self, error: anyhow::Error) -> anyhow::Error {

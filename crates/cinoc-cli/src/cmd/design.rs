@@ -1,0 +1,81 @@
+//! `cinoc design`
+
+use super::{Settings, data, number, whole};
+use crate::out::{has_folder, program, say};
+use crate::progress::Meter;
+use anyhow::{Result, bail};
+use cinoc::Registry;
+use cinoc::internal::random::Split;
+use cinoc::internal::ranks::SingleRank;
+use cinoc::internal::shown;
+use cinoc::internal::threads::Threads;
+use cinoc_lab::classical::{self, WEIGHTS};
+use std::path::PathBuf;
+
+/// Notes below the options.
+const NOTES: &str =
+    "The regulator reads the whole field and its target without noise of its own, its agents stand, and it is stationary: it
+minimises squared error plus weight times squared pushes per tick, without limits and without an end. On nonlinear
+problems it is that of the field near zero. Of several weights the one with the lowest score on other instances than those
+of `eval` is chosen, under the disturbances of the settings: --set swarm.delay=2 finds one that tolerates two ticks.
+Other baselines are trained: --set policy.kind=pi (local proportional and integral feedback) with `train`.";
+
+/// Arguments of `cinoc design`.
+#[derive(clap::Args)]
+#[command(after_help = NOTES)]
+pub struct DesignArgs {
+    #[command(flatten)]
+    settings: Settings,
+    /// Weights of the effort to choose from, relative to the squared error; default: from 1e-10 to 0.1.
+    #[arg(long, value_delimiter = ',', value_parser = number)]
+    effort: Vec<f64>,
+    /// Number of instances to choose on.
+    #[arg(long, default_value_t = 32, value_parser = whole::<usize>)]
+    instances: usize,
+    /// Seed of the instances to choose on.
+    #[arg(long, default_value_t = 1000, value_parser = whole::<u64>)]
+    seed: u64,
+    /// Model file to write. Default: PROBLEM-lqr.safetensors.
+    #[arg(short, long = "out", value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Threads to use; 0 takes all cores. The result does not depend on it.
+    #[arg(long, default_value_t = 0, value_parser = whole::<usize>)]
+    threads: usize,
+    /// Print one JSON object.
+    #[arg(long)]
+    json: bool,
+}
+
+impl DesignArgs {
+    /// Runs the command.
+    pub fn run(self, registry: &Registry) -> Result<()> {
+        let config = self.settings.config(registry)?;
+        let name = config.problem().to_owned();
+        let out = self.out.unwrap_or_else(|| PathBuf::from(format!("{name}-lqr.safetensors")));
+        has_folder(&out)?;
+        if let Some(weight) = self.effort.iter().find(|weight| !(**weight > 0.0 && weight.is_finite())) {
+            bail!("--effort cannot be {weight}; it must be positive");
+        }
+        if self.instances == 0 {
+            bail!("--instances must be 1 or more");
+        }
+        data::prepare(&registry.build(&config)?, &[Split::Test], self.seed, &SingleRank)?;
+        let weights = if self.effort.is_empty() { &WEIGHTS[..] } else { &self.effort };
+        let meter = Meter::new(0.0, "regulators");
+        let (mut done, threads) = (0.0, Threads::new(self.threads)?);
+        let chosen = classical::tuned(registry, &config, weights, self.instances, self.seed, &threads, &mut |effort, score| {
+            done += 1.0;
+            meter.tell(format!("weight {effort:.0e}: score {score:.3e}"));
+            meter.set(done / weights.len() as f64);
+        })?;
+        meter.clear();
+        chosen.model.write(&out)?;
+        if self.json {
+            let facts = serde_json::json!({"file": out.to_string_lossy(), "problem": name, "effort": chosen.effort,
+                "score": chosen.score, "instances": self.instances, "seed": self.seed});
+            return say!("{facts}");
+        }
+        say!("Wrote {}: weight {:.0e}, score {:.2e} on {} instances.", shown(&out), chosen.effort, chosen.score, self.instances)?;
+        say!("Score it on test instances:  {} eval {}", program(), shown(&out))
+    }
+}
