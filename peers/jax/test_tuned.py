@@ -29,14 +29,14 @@ def relative(a, b):
 @pytest.mark.parametrize("name", problems.NAMES)
 def test_settings(name):
     """settings.json is what the engine trains with."""
-    ours = cinoc.make(name).settings
+    ours = cinoc.make(name, preset="tuned").settings
     assert {key: value for key, value in ours.items() if key != "problem"} == problem.SETTINGS[name]
 
 
 @pytest.mark.parametrize("name", problems.NAMES)
 def test_places(name):
     """Initial positions equal those of the engine, for any number of agents."""
-    ours, p = cinoc.make(name, dtype="float64"), problem.make(name, jnp.float64)
+    ours, p = cinoc.make(name, preset="tuned", dtype="float64"), problem.make(name, jnp.float64)
     for m in (1, 2, 5, 7, 12, 16, 39, 90):
         np.testing.assert_allclose(p.start(m), ours.places(m), atol=1e-13)
 
@@ -45,7 +45,7 @@ def test_places(name):
 def test_closed_loop(name):
     """Fields, positions, actions, cost and its gradient with respect to all weights of the shipped model, off the lattice
     and with failing agents."""
-    policy = cinoc.load(name, "float64").change({"physics.ticks": TICKS})
+    policy = cinoc.load(f"{name}:sharp", "float64").change({"physics.ticks": TICKS})
     ours, p, rng = policy.problem, problem.make(name, jnp.float64), np.random.default_rng(1)
     batch = 1 if name == "turbulence2d" else 2  # there a batch shares its substeps, and the engine's does not
     m = ours.agents

@@ -11,13 +11,14 @@ from test_gradients_cases import EIGHT, make, scene
 
 torch.set_num_threads(1)
 
-KINDS = [(name, "tuned", {}) for name in EIGHT] + [
+KINDS = [(name, preset, {}) for name in EIGHT for preset in ("shipped", "tuned")] + [
     ("heat1d", "paper", {}),
     ("heat2d", "paper", {}),
     ("density2d", "paper", {}),
     ("heat1d", "paper", {"policy.fusion": "product", "policy.odd": True}),
     ("heat1d", "tuned", {"policy.memory": 0}),
     ("heat1d", "tuned", {"policy.linear": 0}),
+    ("heat1d", "shipped", {"policy.own_push": True, "policy.memory_gate": True}),
 ]
 
 
@@ -25,7 +26,8 @@ KINDS = [(name, "tuned", {}) for name in EIGHT] + [
 @pytest.mark.parametrize(("dtype", "near"), [("float64", 1e-10), ("float32", 1e-5)])
 def test_module_is_the_policy(name, preset, more, dtype, near):
     problem = cinoc.make(name, preset=preset, set=more, dtype=dtype)
-    policy = cinoc.load(name, dtype) if preset == "tuned" and not more else cinoc.fresh(problem, seed=3)
+    models = {"shipped": name, "tuned": f"{name}:sharp"}
+    policy = cinoc.load(models[preset], dtype) if preset in models and not more else cinoc.fresh(problem, seed=3)
     rng = np.random.default_rng(0)
     # Biases that are not zero, and answers that are not nothing.
     policy = policy.change()

@@ -75,7 +75,7 @@ pub unsafe extern "C" fn cinoc_env_open(
         let registry = Registry::builtin();
         // SAFETY: strings that end with a zero, by the contract of this function.
         let (name, changes) = unsafe { (text("problem", problem)?, settings(changes)?) };
-        let problem = registry.build(&registry.config(name, Preset::Tuned, &changes)?)?;
+        let problem = registry.build(&registry.config(name, Preset::Shipped, &changes)?)?;
         make(Arc::new(problem), episodes, agents, threads)
     };
     // SAFETY: `env` points to a pointer, by the contract of this function.

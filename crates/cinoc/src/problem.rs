@@ -49,7 +49,9 @@ impl Problem {
 /// A set of default settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Preset {
-    /// Settings of the shipped policies.
+    /// Settings of the shipped policy: robust ones, unless that was trained without disturbances.
+    Shipped,
+    /// Settings of policies that were trained without disturbances.
     Tuned,
     /// Settings of policies that tolerate noise, delay, lost readings and other coefficients.
     Robust,
@@ -130,7 +132,10 @@ pub trait Definition: Settings {
     /// Equation, observation, action and score.
     const EXPLANATION: Explanation;
 
-    /// Returns default settings and a training recipe for them.
+    /// Settings of the shipped policy, which [`Preset::Shipped`] stands for.
+    const SHIPPED: Preset = Preset::Tuned;
+
+    /// Returns default settings and a training recipe for them. [`Preset::Shipped`] is never asked for.
     fn preset(preset: Preset) -> (Self, Recipe);
 
     /// Returns the problem-specific parameters that studies vary.

@@ -37,6 +37,7 @@ struct ProblemEntry {
     explanation: Explanation,
     sweeps: fn() -> Sweeps,
     table: fn() -> Vec<Setting>,
+    shipped: Preset,
     preset: fn(Preset) -> (Table, Table, Train),
     check: fn(&Table) -> Result<(), Error>,
     build: fn(&Table) -> Result<Problem, Error>,
@@ -143,6 +144,7 @@ impl Registry {
             explanation: D::EXPLANATION,
             sweeps: D::sweeps,
             table: D::table,
+            shipped: D::SHIPPED,
             preset: |preset| {
                 let (settings, recipe) = D::preset(preset);
                 (plain(&settings), recipe.policy, recipe.train)
@@ -298,6 +300,7 @@ impl Registry {
     /// Returns the settings of a problem with changes.
     pub fn config(&self, name: &str, preset: Preset, changes: &Overlay) -> Result<Config, Error> {
         let entry = self.entry(name)?;
+        let preset = if preset == Preset::Shipped { entry.shipped } else { preset };
         let (mut tree, policy, train) = (entry.preset)(preset);
         tree.insert(POLICY.into(), Value::Table(policy));
         tree.insert(TRAIN.into(), Value::Table(plain(&train)));
@@ -428,6 +431,7 @@ impl FromStr for Preset {
 
     fn from_str(word: &str) -> Result<Self, Error> {
         match word {
+            "shipped" => Ok(Self::Shipped),
             "tuned" => Ok(Self::Tuned),
             "robust" => Ok(Self::Robust),
             "paper" => Ok(Self::Paper),
@@ -437,7 +441,7 @@ impl FromStr for Preset {
 }
 
 fn bad_preset(value: &str) -> Error {
-    Error::bad("preset", value, "\"tuned\", \"robust\" or \"paper\"")
+    Error::bad("preset", value, "\"shipped\", \"tuned\", \"robust\" or \"paper\"")
 }
 
 /// Returns the kind of policy of a tree.

@@ -56,7 +56,7 @@ pub struct Scenario {
 impl Scenario {
     /// A problem of `registry` with the settings of its shipped policy.
     pub fn named(registry: Registry, name: &str) -> Result<Self, Error> {
-        let config = registry.config(name, Preset::Tuned, &Overlay::default())?;
+        let config = registry.config(name, Preset::Shipped, &Overlay::default())?;
         Self::new(registry, config)
     }
 

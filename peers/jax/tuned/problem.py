@@ -1,4 +1,4 @@
-"""The eight problems with their tuned settings (settings.json: what `cinoc list P --json` prints), any number of agents.
+"""The eight problems with their tuned settings (settings.json: what `cinoc.make(P, preset="tuned").settings` has), any number of agents.
 
 A `Problem` has for ONE instance (the caller vmaps), with m agents:
     around(xi)                                     values derived from positions; once per episode where agents are static,

@@ -38,6 +38,8 @@ class Policy(nn.Module):
         self.kind = str(self.settings["kind"])
         if self.kind not in ("recurrent", "deeponet"):
             raise CinocError(f'cinoc.torch.Policy knows the kinds "recurrent" and "deeponet", but this policy is of kind "{self.kind}"')
+        if self.settings.get("messages", 0):
+            raise CinocError("cinoc.torch.Policy knows no agents that talk: policy.messages must be 0")
         self.names = [*self.policy.shapes]
         for name, values in self.policy.parts().items():
             self.register_parameter(name.replace(".", "_"), nn.Parameter(torch.from_numpy(values.copy())))
@@ -45,16 +47,17 @@ class Policy(nn.Module):
         self.view = tuple(native.view)
         self.seen = int(torch.Size(self.view).numel())
         self.position = int(native.position)
-        # Positions end with what is told of the target and the centroids, then the gaps.
-        gaps = 2 * 4 ** (problem.dimensions - 1) if problem.settings["observe"].get("gaps", 0.0) > 0 else 0
+        # Positions end with what is told of the target and the centroids, then the gaps, then the roughness.
+        self.rough = int(bool(problem.settings["observe"].get("roughness", False)))
+        gaps = self.rough + 2 * 4 ** (problem.dimensions - 1) if problem.settings["observe"].get("gaps", 0.0) > 0 else 0
         into = self.policy.shapes.get("linear.w") or self.policy.shapes.get("memory.w", (0,))
-        signal = into[0] - self.seen - self.policy.memory - (0 if "linear.w" in self.policy.shapes else 1) if len(into) > 1 else 0
+        signal = into[0] - self.seen - self.policy.memory - (0 if "linear.w" in self.policy.shapes else 1 + self.rough) if len(into) > 1 else 0
         self.signal = slice(self.position - gaps - signal, self.position - gaps)
         # A wind is held to a length, a push and a velocity each to a limit.
         self.wind = "push" not in problem.components
         if self.policy.memory:
             shortest, longest = self.settings["memory_ticks"]
-            part = torch.linspace(0.0, 1.0, self.policy.memory, dtype=torch.float64)
+            part = torch.linspace(0.0, 1.0, self.settings["memory"], dtype=torch.float64)
             rates = 1.0 - torch.exp(-1.0 / (shortest * (longest / shortest) ** part))
             self.register_buffer("rates", rates.to(next(self.parameters()).dtype), persistent=False)
 
@@ -92,8 +95,14 @@ class Policy(nn.Module):
         raw = raw * self.settings.get("output_gain", 1.0)
         if memory is None:
             return raw, None
-        now = self._layer("memory", torch.cat([known, PUSH * torch.tanh(raw[..., :1])], -1), False)
-        return raw, memory + self.rates * (now - memory)
+        push, kept = PUSH * torch.tanh(raw[..., :1]), memory[..., : self.settings["memory"]]
+        if kept.shape[-1] == 0:
+            return raw, push
+        own = [push, position[..., -1:]] if self.rough else [push]
+        change = self.rates * (self._layer("memory", torch.cat([known, *own], -1), False) - kept)
+        if self.settings.get("memory_gate", False):
+            change = change * (1.0 + torch.tanh(self._layer("memory_gate", trunk)))
+        return raw, torch.cat([kept + change, push], -1) if self.settings.get("own_push", False) else kept + change
 
     def _deeponet(self, patch: Tensor, position: Tensor) -> Tensor:
         biased = not self.settings["odd"]

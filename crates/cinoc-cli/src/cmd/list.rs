@@ -28,7 +28,7 @@ impl ListArgs {
     /// Runs the command.
     pub fn run(self, registry: &Registry) -> Result<()> {
         if let Some(name) = &self.problem {
-            let preset = if self.paper { Preset::Paper } else { Preset::Tuned };
+            let preset = if self.paper { Preset::Paper } else { Preset::Shipped };
             let config = registry.open(name, preset, &Overlay::from_pairs(&self.set)?)?;
             return if self.json { say!("{}", serde_json::to_string(config.tree())?) } else { explain(registry, &config) };
         }

@@ -50,7 +50,9 @@ pub struct Settings {
 /// Settings to start from.
 #[derive(Clone, Copy, clap::ValueEnum)]
 pub enum PresetName {
-    /// The project's recipe.
+    /// The recipe of the shipped policy: robust, for density2d tuned.
+    Shipped,
+    /// The recipe of policies that are trained without disturbances.
     Tuned,
     /// The recipe of policies that tolerate noise, delay, lost readings and other coefficients.
     Robust,
@@ -61,6 +63,7 @@ pub enum PresetName {
 impl From<PresetName> for Preset {
     fn from(name: PresetName) -> Self {
         match name {
+            PresetName::Shipped => Self::Shipped,
             PresetName::Tuned => Self::Tuned,
             PresetName::Robust => Self::Robust,
             PresetName::Paper => Self::Paper,

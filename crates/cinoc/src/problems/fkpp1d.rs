@@ -78,6 +78,8 @@ impl Definition for Fkpp1d {
         }
     }
 
+    const SHIPPED: Preset = Preset::Robust;
+
     fn preset(preset: Preset) -> (Self, Recipe) {
         let mut settings = Self {
             physics: Fkpp1dPhysics { nodes: 100, length: 1.0, nu: 0.005, rho: 3.0, dt: 1e-3, ticks: 300 },

@@ -70,6 +70,8 @@ impl Definition for Heat1d {
         }
     }
 
+    const SHIPPED: Preset = Preset::Robust;
+
     fn preset(preset: Preset) -> (Self, Recipe) {
         let mut settings = Self {
             physics: Heat1dPhysics { nodes: 100, length: 1.0, nu: 0.2, dt: 1e-3, ticks: 300 },

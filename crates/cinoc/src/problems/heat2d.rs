@@ -52,6 +52,8 @@ impl Definition for Heat2d {
         }
     }
 
+    const SHIPPED: Preset = Preset::Robust;
+
     fn preset(preset: Preset) -> (Self, Recipe) {
         let (parts, recipe) = HeatPlane::preset(preset);
         (Self::of(parts), recipe)

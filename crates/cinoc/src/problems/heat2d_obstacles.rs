@@ -84,13 +84,15 @@ impl Definition for Heat2dObstacles {
         HeatPlane::sweeps()
     }
 
+    const SHIPPED: Preset = Preset::Robust;
+
     fn preset(preset: Preset) -> (Self, Recipe) {
         let (HeatPlane { physics, swarm, observe, data, cost }, mut recipe) = HeatPlane::preset(preset);
         let ours = preset != Preset::Paper;
         match preset {
             Preset::Tuned => recipe.train.updates = 1200,
             Preset::Robust => recipe.train.updates = 1600,
-            Preset::Paper => {}
+            Preset::Paper | Preset::Shipped => {}
         }
         let obstacles = Obstacles {
             discs: vec![[0.15, 0.5, 0.08], [0.85, 0.5, 0.08], [0.5, 0.15, 0.08]],

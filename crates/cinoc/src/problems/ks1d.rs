@@ -71,6 +71,8 @@ impl Definition for Ks1d {
         }
     }
 
+    const SHIPPED: Preset = Preset::Robust;
+
     fn preset(preset: Preset) -> (Self, Recipe) {
         let mut settings = Self {
             physics: Ks1dPhysics { nodes: 128, length: 22.0, dt: 0.05, ticks: 200 },

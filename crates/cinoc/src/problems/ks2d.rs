@@ -76,6 +76,8 @@ impl Definition for Ks2d {
         }
     }
 
+    const SHIPPED: Preset = Preset::Robust;
+
     fn preset(preset: Preset) -> (Self, Recipe) {
         let mut settings = Self {
             physics: Ks2dPhysics { nodes: 64, length: 32.0, dt: 0.1, substeps: 20, ticks: 50 },

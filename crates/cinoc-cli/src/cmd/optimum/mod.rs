@@ -179,7 +179,7 @@ impl OptimumArgs {
     fn subject(&self, registry: &Registry) -> Result<Subject> {
         let is = |name: &str| self.what.as_os_str() == name;
         if Registry::is_file(&self.what) || (registry.problems().any(is) && !library::names(registry).any(is)) {
-            let settings = Settings { problem: self.what.clone(), set: self.set.clone(), preset: PresetName::Tuned };
+            let settings = Settings { problem: self.what.clone(), set: self.set.clone(), preset: PresetName::Shipped };
             let config = settings.config(registry)?;
             let (problem, sigma) = (Arc::new(registry.build(&config)?), push_width(&config));
             return Ok(Subject { problem, policy: None, settings: config.to_toml(), sigma });
