@@ -49,7 +49,9 @@ class Scores:
 @cache
 def _batch(problem: str, instances: int, agents: int | None, plain: bool, changes: tuple[tuple[str, Any], ...]) -> Batch:
     arguments: dict[str, Any] = {"agents": agents, "stream": "test"}
-    return Batch(problem, instances, set=dict(changes), **arguments) if plain else tasks.batch(problem, instances, set=dict(changes), **arguments)
+    if plain:
+        return Batch(problem, instances, preset="tuned", set=dict(changes), **arguments)
+    return tasks.batch(problem, instances, set=dict(changes), **arguments)
 
 
 def scores(

@@ -61,7 +61,7 @@ def batch(problem: str, instances: int, **arguments: Any) -> Batch:
 def settings(problem: str) -> dict[str, Any]:
     """Arguments that turn an environment into the task."""
     task = TASKS[problem]
-    return {"set": task.cost | dict(task.local), "diverged_reward": CRASH / scale(problem)}
+    return {"preset": "tuned", "set": task.cost | dict(task.local), "diverged_reward": CRASH / scale(problem)}
 
 
 @cache
