@@ -24,14 +24,14 @@ const SOON: [&str; 6] = ["--set", "data.settle=20", "--set", "data.apart=5", "--
 
 #[test]
 fn numbers_of_agents_outside_the_card_are_warned_of() {
-    let output = good(&mut eval(&["heat1d", "--instances", "2", "--agents", "2,4,8,32"]));
+    let output = good(&mut eval(&["heat1d:sharp", "--instances", "2", "--agents", "2,4,8,32"]));
     let warning = text(&output.stderr);
     assert!(warning.contains("trained with 8 agents and is known to work with 6 to 512; 2, 4 lie outside"), "{warning}");
-    let warning = text(&good(&mut eval(&["fkpp1d", "--instances", "2", "--agents", "20,160"])).stderr);
+    let warning = text(&good(&mut eval(&["fkpp1d:sharp", "--instances", "2", "--agents", "20,160"])).stderr);
     assert!(warning.contains("trained with 20 agents and is known to work with 15 to 80; 160 lie outside"), "{warning}");
-    assert_eq!(text(&good(&mut eval(&["heat1d", "--instances", "2", "--agents", "6,8,32"])).stderr), "");
+    assert_eq!(text(&good(&mut eval(&["heat1d:sharp", "--instances", "2", "--agents", "6,8,32"])).stderr), "");
     // Numbers alone go to standard output.
-    let output = good(&mut eval(&["heat1d", "--instances", "2", "--agents", "4", "--json"]));
+    let output = good(&mut eval(&["heat1d:sharp", "--instances", "2", "--agents", "4", "--json"]));
     assert!(row(&output)["agents"] == 4 && text(&output.stderr).contains("4 lie outside"));
 }
 

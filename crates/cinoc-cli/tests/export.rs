@@ -15,7 +15,7 @@ fn good(command: &mut Command) -> String {
 fn both_kinds_of_files_and_decisions_to_compare_with() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = |name: &str| folder.path().join(name);
-    let said = good(cinoc(["export", "heat1d"]).current_dir(&folder));
+    let said = good(cinoc(["export", "heat1d:sharp"]).current_dir(&folder));
     assert!(said.contains("Wrote heat1d.c: 34 readings and 8 numbers of memory to 2 of action"), "{said}");
     let text = std::fs::read_to_string(path("heat1d.c")).expect("a C file");
     for expected in
@@ -23,7 +23,7 @@ fn both_kinds_of_files_and_decisions_to_compare_with() {
     {
         assert!(text.contains(expected), "the file lacks {expected:?}");
     }
-    let both = ["export", "heat1d", "-o", "a.onnx", "--vectors", "a.npz", "--decisions", "200", "--json"];
+    let both = ["export", "heat1d:sharp", "-o", "a.onnx", "--vectors", "a.npz", "--decisions", "200", "--json"];
     let facts: Value = serde_json::from_str(&good(cinoc(both).current_dir(&folder))).expect("JSON");
     assert!(facts["readings"] == 34 && facts["memory"] == 8 && facts["actions"] == 2 && facts["file"] == "a.onnx", "{facts}");
     let archive = std::fs::read(path("a.npz")).expect("arrays");

@@ -72,7 +72,12 @@ fn decaying_gradients_fade_with_time() {
             let mut rollout = Rollout::new(5, 1, true, agents).gradient_decay(decay);
             rollout.batch.push(&instance.start, &instance.target, &problem.swarm.start(agents));
             let episode = rollout.forward(&problem, Control::Actions(&actions), GradientTargets::ALL, &mut |_| {});
-            let mut own = |at: &mut cinoc::rollout::TickCotangents| at.z.fill(if at.tick == 5 { 1.0 } else { 0.0 });
+            // No sum of all values: density2d conserves it.
+            let weight = |tick: usize, i: usize| if tick == 5 { (i % 7) as Real } else { 0.0 };
+            let mut own = |at: &mut cinoc::rollout::TickCotangents| {
+                let tick = at.tick;
+                at.z.iter_mut().enumerate().for_each(|(i, z)| *z = weight(tick, i));
+            };
             episode.backward(Loss { own: Some(&mut own), ..Loss::default() }).actions.to_vec()
         };
         let (usual, faded) = (gradient(1.0), gradient(0.5));
