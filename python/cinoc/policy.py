@@ -19,7 +19,7 @@ class Policy:
     `policy(observation)` returns actions within [-1, 1] of the limits. A policy with a memory keeps it from call to
     call, as agents do from tick to tick; call `policy.reset()` before every episode.
 
-    A number of an observation that is NaN, infinite or beyond `observe.range` counts as missing: the last valid one of that agent is held, 0 before
+    A number of an observation that is NaN, infinite or beyond 1e6 in magnitude counts as missing: the last valid one of that agent is held, 0 before
     the first. The strength, the last number of an observation, is limited to [0, 1], and a missing one is 0: the agent is then inactive.
     """
 

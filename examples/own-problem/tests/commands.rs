@@ -99,7 +99,7 @@ fn settings_are_checked_and_answered_with_what_would_be_right() {
         ("policy.keep=2", "a number from 0 to 1"),
         ("task.wave=2", "did you mean task.waves?"),
         ("observe.window=3", "at most the length of the domain, 1"),
-        ("policy.kind=pid", "deeponet, recurrent, centralised, uncontrolled, linear-integral"),
+        ("policy.kind=pid", "deeponet, recurrent, centralised, pi, state_feedback, uncontrolled, linear-integral"),
     ] {
         let text = refused(&run(temporary.path(), ["train", "phases", "--set", set]));
         assert!(text.contains(expected) && text.starts_with("own-problem: "), "{set}: {text}");

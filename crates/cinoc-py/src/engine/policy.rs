@@ -196,7 +196,7 @@ impl Policy {
 
     /// Actions within [-1, 1], the next memory and the valid observations, from observations as `Env.observe` gives them.
     ///
-    /// A number of an observation that is not finite or beyond `observe.range` counts as missing and is replaced by that of `held`, the third
+    /// A number of an observation that is not finite or beyond 1e6 in magnitude counts as missing and is replaced by that of `held`, the third
     /// result of the last call (zeros at first). The strength, the last number, is limited to [0, 1]; a missing one is 0. An inactive agent has
     /// the action 0 and the memory 0. The memory of an agent is reset where a number is not finite or beyond 1e6.
     #[pyo3(signature = (observation, memory = None, held = None))]
@@ -226,7 +226,7 @@ impl Policy {
         let held = maybe::<Real>("held", held, &[n, agents, width].map(Some))?;
         let count = n * agents * width;
         let mut seen = held.map_or_else(|| vec![0.0; count], |held| numbers(&held).to_vec());
-        guard_observations(numbers(&observation), &mut seen, width, swarm.reading_range());
+        guard_observations(numbers(&observation), &mut seen, width);
         let mut before = memory.map_or_else(|| vec![0.0; n * agents * declared.memory], |memory| numbers(&memory).to_vec());
         if declared.memory > 0 {
             before.chunks_exact_mut(declared.memory).for_each(guard::check_memory);
@@ -261,9 +261,10 @@ impl Policy {
 type Decided<'py> = (Bound<'py, PyArrayDyn<Real>>, Option<Bound<'py, PyArrayDyn<Real>>>, Bound<'py, PyArrayDyn<Real>>);
 
 /// Replaces held observations by those that are valid; the strength, the last number of each, is limited instead.
-fn guard_observations(observation: &[Real], held: &mut [Real], width: usize, range: Real) {
+fn guard_observations(observation: &[Real], held: &mut [Real], width: usize) {
     for (seen, held) in observation.chunks_exact(width).zip(held.chunks_exact_mut(width)) {
-        guard::hold(seen, held, range);
+        // Not the range of the instruments: an observation has features that are none of their readings.
+        guard::hold(seen, held, guard::READING_BOUND);
         held[width - 1] = guard::strength(seen[width - 1]);
     }
 }
