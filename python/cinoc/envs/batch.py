@@ -51,7 +51,7 @@ class Batch:
         *,
         agents: int | None = None,
         set: Mapping[str, Any] | None = None,
-        preset: str = "shipped",
+        preset: str = "tuned",
         observation: str = "local",
         dtype: DTypeLike = "float32",
         start: ArrayLike | None = None,
