@@ -201,7 +201,8 @@ def results():
     out = []
     for problem, about in PROBLEMS.items():
         m, own, sharp, best = about.agents, default(problem), method(problem, "tuned"), best_learner(problem)
-        usual, half, deaths = own.of("agents", m), own.of("agents", m // 2), own.of("deaths")
+        usual, half, more = (own.of("agents", count) for count in (m, m // 2, 4 * m))
+        deaths = own.of("deaths")
         direct = method(problem, "centralised")
         out.append(
             [
@@ -210,9 +211,9 @@ def results():
                 f"**{cell(mean(usual))}** ({interval(envelope(usual))})",
                 cell(mean(own.of("both"))),
                 f"{cell(mean(half))} ({half[0]['agents']})",
+                f"{cell(mean(more))} ({4 * m})" if more else "",
                 f"{cell(mean(deaths))} ({failed(deaths)})",
-                cell(mean(sharp.of("agents", m))),
-                cell(mean(sharp.of("both"))),
+                f"{cell(mean(sharp.of('agents', m)))}; {cell(mean(sharp.of('both')))}",
                 number(published(problem)[0]),
                 cell(mean(direct.of("agents", m))) if direct else "",
                 f"{cell(mean(best.of('agents', m)))} ({TITLES.get(best.name, best.title)})" if best else "",
@@ -224,9 +225,9 @@ def results():
         "CINOC (95 %)",
         "with noise and delay",
         "half the agents",
+        "four times the agents",
         "failures halfway",
-        "sharp",
-        "with noise and delay",
+        "sharp; with noise and delay",
         "paper, published",
         "DPC, trained here",
         "best RL baseline",
@@ -238,9 +239,8 @@ def footnotes():
     """What two rows compare, with the figures of results/variants.jsonl, and numbers of training seeds."""
     like = next((line for line in rows("variants") if line["run"] == "ks2d/paper's lattice and time"), None)
     found = f": {number(like['ratio'])} ({interval(like['ratio_95'])})" if like else ""
-    seeds = {problem: len(default(problem).seeds) for problem in PROBLEMS}
-    fewer = [f"{count} on `{problem}`" for problem, count in seeds.items() if count < 3]
-    ours = f"Three training seeds{' (of the default policy ' + ', '.join(fewer) + ')' if fewer else ''}"
+    few = [f"`{problem}`" for problem in PROBLEMS if len(default(problem).seeds) == 1]
+    ours = "Three training seeds" + (f", of the default policies of {', '.join(few)} one" if few else "")
     return [
         f"¹ Lattice and time differ from the paper's; with its own a tie (sharp policy){found}. ",
         "² The paper labels its column moment matching loss, ours is the mean squared error. ",

@@ -112,7 +112,7 @@ def disturbance(bound):
 @block("scorecard")
 def scorecard():
     """Relative errors of the robust policies under every disturbance; the tail is that of the worst instance."""
-    found = {one["problem"]: one for one in rows("studies/robust")}
+    found = {one["problem"]: one for one in sorted(rows("studies/robust"), key=lambda one: [*PROBLEMS].index(one["problem"]))}
     lines = list(dict.fromkeys(row["line"] for one in found.values() for row in one["rows"]))
     of = lambda problem, line: [row for row in found[problem]["rows"] if row["line"] == line]
     tail = lambda few, key: max(float(row[key]) / float(row["uncontrolled"]) for row in few)

@@ -191,13 +191,14 @@ def make(
     problem: str | PathLike[str],
     agents: int | None = None,
     set: Mapping[str, object] | None = None,
-    preset: str = "tuned",
+    preset: str = "shipped",
     dtype: DTypeLike = "float32",
 ) -> Problem:
     """A problem by its name, or from a TOML file.
 
     `agents`: their number. `set`: other settings, like {"physics.ticks": 50}; `cinoc.make("heat1d").config` has all of them.
-    `preset`: "tuned" (that of `PROBLEM:sharp`), "shipped" (that of the default policy), "robust" or "paper". `dtype`: "float32", or "float64" to check derivatives.
+    `preset`: "shipped" (that of the default policy), "tuned" (that of `PROBLEM:sharp`), "robust" or "paper". `dtype`: "float32", or
+    "float64" to check derivatives.
     """
     chosen = {**(set or {}), **({} if agents is None else {"swarm.agents": agents})}
     return Problem(engine(dtype).Problem(problem, preset, overlay(chosen)))

@@ -230,7 +230,7 @@ def test_train(tmp_path):
     quick = {"train.validate_every": 2, "train.validate_instances": 4, "train.batch": 4, "physics.ticks": 20}
     policy, history = cinoc.train("heat1d", set=quick, updates=4, progress=False, threads=1)
     assert isinstance(policy, cinoc.Policy) and list(history.index) == [1, 2, 3, 4] and np.isfinite(history["cost"]).all()
-    problem = cinoc.make("heat1d", set=quick)
+    problem = cinoc.make("heat1d", set=quick, preset="tuned")
     whole = cinoc.train(problem, updates=4, out=tmp_path / "run", progress=False, threads=1)
     assert np.array_equal(whole.policy.params, policy.params)
     assert np.array_equal(cinoc.load(tmp_path / "run").params, policy.params)

@@ -46,7 +46,7 @@ def by_hand(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Observations (the first before any step) and costs of an episode of the engine itself."""
     settings = {key: str(value) for key, value in arguments["set"].items()}
-    known = _native.f32.Problem(problem, "tuned", settings)
+    known = _native.f32.Problem(problem, "shipped", settings)
     env = _native.f32.Env(known, 1, arguments.get("agents"), 1)
     numbers = [np.array([number], np.uint64) for number in (seed, index)]
     env.reset(np.array([True]), *numbers, stream)

@@ -27,7 +27,7 @@ def test_odd_addresses():
         env.step(odd(np.zeros((2, 4, 2), np.float32)))
     with pytest.raises(ValueError, match="odd address"):
         env.cost(odd(np.zeros(2)))
-    policy = cinoc.load("heat1d:sharp")
+    policy = cinoc.load("heat1d")
     seen = np.ones((4, env.width), np.float32)
     first = policy(seen)
     policy.reset()

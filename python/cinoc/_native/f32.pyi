@@ -11,7 +11,7 @@ __all__ = ["Problem", "Policy", "Env", "Snapshot", "Rollout", "Training", "evalu
 
 @final
 class Problem:
-    def __new__(cls, name: str | PathLike[str], preset: str = "tuned", set: Mapping[str, str] | None = None) -> Problem:
+    def __new__(cls, name: str | PathLike[str], preset: str = "shipped", set: Mapping[str, str] | None = None) -> Problem:
         """`name`: a problem, or the path of a TOML file. `set`: settings and their values, written as in TOML."""
 
     @staticmethod

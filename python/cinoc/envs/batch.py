@@ -51,7 +51,7 @@ class Batch:
         *,
         agents: int | None = None,
         set: Mapping[str, Any] | None = None,
-        preset: str = "tuned",
+        preset: str = "shipped",
         observation: str = "local",
         dtype: DTypeLike = "float32",
         start: ArrayLike | None = None,

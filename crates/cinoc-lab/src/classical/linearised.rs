@@ -22,7 +22,7 @@ pub struct Linearised {
 impl Linearised {
     /// Linearises a problem with this number of agents.
     pub fn of(problem: &Problem, agents: usize) -> Result<Self, Error> {
-        let (field, effect) = stability::linearised(problem, agents)?;
+        let (field, effect) = stability::derivatives(problem, agents)?;
         let (width, limits, strength) = (problem.swarm.action_width(), problem.swarm.limits(), strengths(problem, agents));
         // Velocities do not act on the field of agents that stand.
         let acts = |column: &usize| effect.column(*column).amax() > 0.0;

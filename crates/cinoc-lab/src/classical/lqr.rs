@@ -2,6 +2,7 @@
 
 use super::{Linearised, riccati};
 use cinoc::evaluate::{Request, Scores, scores};
+use cinoc::internal::budget;
 use cinoc::internal::threads::Threads;
 use cinoc::run::{Model, ModelKind};
 use cinoc::settings::Overlay;
@@ -18,7 +19,8 @@ pub struct Lqr {
 }
 
 /// Weights of the effort that are tried, relative to the squared error.
-pub const WEIGHTS: [f64; 13] = [1e-10, 1e-9, 1e-8, 1e-7, 3e-7, 1e-6, 3e-6, 1e-5, 3e-5, 1e-4, 1e-3, 1e-2, 1e-1];
+pub const WEIGHTS: [f64; 17] =
+    [1e-12, 1e-11, 1e-10, 1e-9, 1e-8, 1e-7, 3e-7, 1e-6, 3e-6, 1e-5, 3e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0];
 
 impl Lqr {
     /// Designs the regulator for the cost |z − z*|²/n + `effort`·|u|²/m per tick, with n nodes and m pushes; `None` if the
@@ -70,6 +72,9 @@ pub struct Tuned {
     pub score: f64,
 }
 
+/// Matrices as large as the Riccati equation's that its solution needs at a time.
+const MATRICES: f64 = 16.0;
+
 /// Designs a regulator for each of these weights, and returns the one with the lowest mean score on validation
 /// instances, under the disturbances of the configuration.
 pub fn tuned(
@@ -83,6 +88,8 @@ pub fn tuned(
 ) -> Result<Tuned, Error> {
     let problem = registry.parts(config)?.problem;
     let agents = problem.agents;
+    let nodes = problem.stepper.grid().count() as f64;
+    budget::check(&format!("a regulator of {nodes} nodes"), MATRICES * size_of::<f64>() as f64 * nodes * nodes)?;
     let calm = Overlay::from_pairs(&calm(registry, config)?)?;
     let plant = Linearised::of(&registry.parts(&registry.change(config, &calm)?)?.problem, agents)?;
     let mut best: Option<Tuned> = None;

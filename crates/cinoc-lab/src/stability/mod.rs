@@ -29,6 +29,7 @@
 mod analyse;
 mod bloch;
 mod closed_loop;
+mod derivatives;
 mod fixed_point;
 mod growth;
 mod krylov;
@@ -41,6 +42,7 @@ mod spectrum;
 mod symmetry;
 mod tick;
 
+pub use derivatives::derivatives;
 pub use growth::Growth;
 pub use margins::Margins;
 pub use rest::Rest;
@@ -48,13 +50,11 @@ pub use rings::Ring;
 pub use simulate::simulate;
 
 use bloch::Bloch;
-use cinoc::policy::{Policy, ZeroControl};
+use cinoc::policy::Policy;
 use cinoc::{Config, Error, Problem, Registry};
 use cinoc_tape::Params;
 use closed_loop::ClosedLoop;
 use growth::neutral;
-use nalgebra::DMatrix;
-use tick::Tick;
 
 /// Result of the analysis of a lattice, or of one swarm in its domain.
 pub struct Stability {
@@ -149,28 +149,6 @@ pub fn swarm(
         true => Stability::of_cells(&closed, options),
         false => Stability::of_whole(&closed, options),
     }
-}
-
-/// Rows of a Jacobian that are computed together.
-const ROWS: usize = 32;
-
-/// Returns the derivatives of the field after a tick, at a field of zero with agents at their regular positions: with
-/// respect to the field before it, and to all actions.
-pub fn linearised(problem: &Problem, agents: usize) -> Result<(DMatrix<f64>, DMatrix<f64>), Error> {
-    let (idle, none) = (ZeroControl { action_width: problem.swarm.action_width() }, Params::default());
-    let closed = ClosedLoop::new(problem, &idle, &none, agents)?;
-    let (nodes, actions) = (closed.size(), closed.actions());
-    let mut tick = Tick::new(&closed, ROWS);
-    tick.next(&closed.rest().repeat(ROWS));
-    let mut all = Vec::with_capacity(nodes * (nodes + actions));
-    for first in (0..nodes).step_by(ROWS) {
-        let mut rows = vec![0.0; ROWS * (nodes + actions)];
-        let count = ROWS.min(nodes - first);
-        (0..count).for_each(|i| rows[i * (nodes + actions) + first + i] = 1.0);
-        all.extend_from_slice(&tick.pull(&rows)[..count * (nodes + actions)]);
-    }
-    let both = DMatrix::from_row_slice(nodes, nodes + actions, &all);
-    Ok((both.columns(0, nodes).into_owned(), both.columns(nodes, actions).into_owned()))
 }
 
 impl Stability {

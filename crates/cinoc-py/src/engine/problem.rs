@@ -63,7 +63,7 @@ impl Problem {
 #[pymethods]
 impl Problem {
     #[new]
-    #[pyo3(signature = (name, preset = "tuned", set = None))]
+    #[pyo3(signature = (name, preset = "shipped", set = None))]
     fn new(py: Python<'_>, name: PathBuf, preset: &str, set: Option<&Bound<'_, PyMapping>>) -> PyResult<Self> {
         Self::built(py, config(&name, preset, &pairs(set)?)?.0)
     }

@@ -59,17 +59,14 @@ impl Policy for Network {
         Some(self.agents)
     }
 
-    fn act<'t>(&self, theta: &Leaves<'t>, seen: &Observation<'t>, context: &Context<'t>) -> Decision<'t> {
-        let all = context.everything.expect("declared to be needed");
-        let sizes = seen.position().shape();
-        let (batch, agents) = (sizes.sizes()[0], sizes.sizes()[1]);
-        assert_eq!(agents, self.agents, "this policy drives {} agents", self.agents);
-        let flat = [all.z, all.target, all.xi].map(|x| x.reshape([batch, x.shape().count() / batch]));
+    fn act<'t>(&self, theta: &Leaves<'t>, _: &Observation<'t>, context: &Context<'t>) -> Decision<'t> {
+        let state = context.everything.expect("declared to be needed").rows(self.agents);
+        let batch = state[0].shape().sizes()[0];
         let last = self.widths.len() - 2;
-        let first = theta.tape().dense(flat, theta.layer(0), Activation::Linear).relu();
+        let first = theta.tape().dense(state, theta.layer(0), Activation::Linear).relu();
         let hidden = (1..last).fold(first, |x, i| x.dense(theta.layer(2 * i), Activation::Linear).relu());
         let out = hidden.soft().dense(theta.layer(2 * last), Activation::Linear);
-        out.reshape([batch, agents, self.widths[last + 1] / agents]).into()
+        out.reshape([batch, self.agents, self.widths[last + 1] / self.agents]).into()
     }
 
     fn room(&self, _: usize) -> usize {

@@ -71,6 +71,21 @@ pub struct Everything<'t> {
     pub xi: Var<'t>,
 }
 
+impl<'t> Everything<'t> {
+    /// Returns field, target and positions of each instance as one row each.
+    ///
+    /// # Panics
+    /// If there are not `agents` agents.
+    fn rows(&self, agents: usize) -> [Var<'t>; 3] {
+        let found = self.xi.shape().sizes()[1];
+        assert_eq!(found, agents, "this policy drives {agents} agents");
+        [self.z, self.target, self.xi].map(|x| {
+            let batch = x.shape().sizes()[0];
+            x.reshape([batch, x.shape().count() / batch])
+        })
+    }
+}
+
 impl Default for Context<'_> {
     /// No declared inputs, and a decision in every tick.
     fn default() -> Self {
@@ -194,6 +209,15 @@ impl Plant {
         let heard = policy.declared().messages == 0 || self.neighbours == other.neighbours;
         whole && heard && (self.features, self.action_width) == (other.features, other.action_width)
     }
+}
+
+/// Returns parameters of these names and shapes, all zero.
+fn zeros(shapes: Vec<(String, Shape)>) -> Params {
+    let mut params = Params::default();
+    for (name, shape) in shapes {
+        params.push(&name, shape, &vec![0.0; shape.count()]);
+    }
+    params
 }
 
 /// A kind of policy defined by its settings (the section `policy` of a configuration) and a builder.

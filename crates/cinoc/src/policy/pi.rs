@@ -1,6 +1,6 @@
 //! Local linear feedback, proportional and integral, with feed-forward: a classical baseline.
 
-use super::{Context, Decision, Plant, Policy, PolicyDefinition, PolicyInputs};
+use super::{Context, Decision, Plant, Policy, PolicyDefinition, PolicyInputs, zeros};
 use crate::random::Rng;
 use crate::sense::Observation;
 use crate::{Error, Real, settings};
@@ -67,11 +67,7 @@ impl Policy for Gains {
 
     /// Zero gains.
     fn init(&self, _: &mut Rng) -> Params {
-        let mut params = Params::default();
-        for (name, shape) in self.shapes() {
-            params.push(&name, shape, &vec![0.0; shape.count()]);
-        }
-        params
+        zeros(self.shapes())
     }
 
     fn declared(&self) -> PolicyInputs {

@@ -1,6 +1,6 @@
 //! Linear feedback of the whole state, as LQR designs it: a classical baseline.
 
-use super::{Context, Decision, Plant, Policy, PolicyDefinition, PolicyInputs};
+use super::{Context, Decision, Plant, Policy, PolicyDefinition, PolicyInputs, zeros};
 use crate::random::Rng;
 use crate::sense::Observation;
 use crate::{Error, Real, budget, settings};
@@ -43,11 +43,7 @@ impl Policy for Gains {
 
     /// Zero gains.
     fn init(&self, _: &mut Rng) -> Params {
-        let mut params = Params::default();
-        for (name, shape) in self.shapes() {
-            params.push(&name, shape, &vec![0.0; shape.count()]);
-        }
-        params
+        zeros(self.shapes())
     }
 
     fn declared(&self) -> PolicyInputs {
@@ -58,13 +54,10 @@ impl Policy for Gains {
         Some(self.agents)
     }
 
-    fn act<'t>(&self, theta: &Leaves<'t>, seen: &Observation<'t>, context: &Context<'t>) -> Decision<'t> {
-        let all = context.everything.expect("declared to be needed");
-        let sizes = seen.position().shape();
-        let (batch, agents) = (sizes.sizes()[0], sizes.sizes()[1]);
-        assert_eq!(agents, self.agents, "this policy drives {} agents", self.agents);
-        let flat = [all.z, all.target, all.xi].map(|x| x.reshape([batch, x.shape().count() / batch]));
-        theta.tape().dense(flat, theta.linear(0), Activation::Linear).reshape([batch, agents, self.width]).into()
+    fn act<'t>(&self, theta: &Leaves<'t>, _: &Observation<'t>, context: &Context<'t>) -> Decision<'t> {
+        let state = context.everything.expect("declared to be needed").rows(self.agents);
+        let batch = state[0].shape().sizes()[0];
+        theta.tape().dense(state, theta.linear(0), Activation::Linear).reshape([batch, self.agents, self.width]).into()
     }
 
     fn flops(&self, _: usize) -> usize {

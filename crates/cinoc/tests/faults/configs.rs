@@ -59,15 +59,15 @@ fn small(problem: &str, preset: Preset) -> Vec<String> {
 }
 
 /// Estimates the multiplications of a tick of one instance, rather too many.
-fn work(problem: &Problem, policy: &dyn Policy) -> f64 {
-    let (nodes, agents) = (problem.stepper.grid().count() as f64, problem.agents as f64);
+fn work(problem: &Problem, policy: &dyn Policy, agents: usize) -> f64 {
+    let (nodes, count) = (problem.stepper.grid().count() as f64, agents as f64);
     let substeps = if problem.name == "turbulence2d" { problem.stepper.substeps().max(8) } else { problem.stepper.substeps() };
     let weights: f64 = policy.shapes().iter().map(|(_, shape)| shape.count() as f64).sum();
     200.0 * nodes * substeps as f64
-        + 4.0 * agents * nodes
-        + 4.0 * agents * agents
-        + 2.0 * agents * weights
-        + policy.flops(problem.agents.min(1000)) as f64
+        + 4.0 * count * nodes
+        + 4.0 * count * count
+        + 2.0 * count * weights
+        + policy.flops(agents.min(1000)) as f64
 }
 
 /// Estimates the multiplications of drawing an instance.
@@ -107,7 +107,7 @@ pub fn try_out(registry: &Registry, config: &Config, counts: &Counts) -> Result<
         Ok(parts) => parts,
         Err(error) => return sentence(&error),
     };
-    let cost = work(&parts.problem, &*parts.policy);
+    let cost = work(&parts.problem, &*parts.policy, parts.problem.agents);
     if cost < AFFORDED {
         counts.add(1);
         step(&parts)?;
@@ -121,10 +121,15 @@ pub fn try_out(registry: &Registry, config: &Config, counts: &Counts) -> Result<
 
 /// Returns true if a whole update of these settings is fast.
 pub fn is_cheap(config: &Config, parts: &Parts) -> bool {
-    let train = &parts.train;
-    let instances = train.batch as f64 * cinoc::train::training_ticks(&parts.problem, train) as f64
-        + train.validate_instances as f64 * parts.problem.ticks as f64;
-    instances * work(&parts.problem, &*parts.policy) + drawing(config, &parts.problem) < 10.0 * AFFORDED
+    let Parts { problem, train, policy, validation, .. } = parts;
+    let tick = |agents: &usize| work(problem, &**policy, *agents);
+    let numbers = |listed: &[usize]| if listed.is_empty() { vec![problem.agents] } else { listed.to_vec() };
+    let dearest = numbers(&train.agents).iter().map(tick).fold(0.0, f64::max);
+    let disturbed = 1.0 + validation.len() as f64;
+    let validation = numbers(&train.validate_agents).iter().map(tick).sum::<f64>() + disturbed * tick(&problem.agents);
+    let update = train.batch as f64 * cinoc::train::training_ticks(problem, train) as f64 * dearest
+        + train.validate_instances as f64 * problem.ticks as f64 * validation;
+    update + drawing(config, problem) < 10.0 * AFFORDED
 }
 
 /// Runs two ticks from a field of noise with random parameters. Unless diverged, the result is finite.
@@ -153,11 +158,12 @@ fn step(parts: &Parts) -> Result<(), String> {
     }
 }
 
-/// Shortens episodes and batches.
+/// Shortens episodes and batches; all have the problem's own number of agents.
 fn shortened(parts: Parts) -> Parts {
     let mut parts = parts.with_ticks(2);
     let train = &mut parts.train;
     (train.batch, train.validate_instances) = (train.batch.min(2), 1);
+    (train.agents, train.validate_agents) = (vec![], vec![]);
     parts
 }
 
