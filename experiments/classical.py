@@ -2,8 +2,10 @@
 
     python3 experiments/classical.py [PROBLEM…]
 
-- `lqr`: linear-quadratic regulators of the whole field, which know the equation (`cinoc design`). Agents stand. The
-  weight of the effort is chosen for each case, on instances of seed 1000 with the disturbance of the case.
+- `lqr`: linear-quadratic control with the whole field, which knows the equation (`cinoc design`). Agents stand. A design
+  for each case, which knows its disturbance: with noise it has a Kalman filter, with a delay it predicts the field. Weight
+  of the effort and disturbance are chosen on instances of seed 1000.
+- `lqg`: the design for noise and delay in all cases with the usual number of agents.
 - `pi`, `p`: local proportional feedback with feed-forward of the target, with an integral or without
   (`policy.kind = "pi"`); gains are trained with the sharp recipe and its cost, one seed.
 
@@ -28,14 +30,18 @@ def cases(problem):
     yield "undisturbed", (), about.agents
     yield "noise 0.01", (noise,), about.agents
     yield "delay 2", ("swarm.delay=2",), about.agents
+    yield "delay 5", ("swarm.delay=5",), about.agents
     yield "noise 0.01, delay 5", (noise, "swarm.delay=5"), about.agents
     yield "half the agents", (), about.agents // 2
     yield "twice the agents", (), 2 * about.agents
 
 
+CALM = ("swarm.sensor_noise=0.0", "swarm.delay=0")
+
+
 def score(problem, controller, case, model, settings, agents, **more):
     """Adds the score of a model in a case."""
-    (row,) = cinoc("eval", model, "--seed", TEST_SEED, "--agents", agents, *changes(settings))
+    (row,) = cinoc("eval", model, "--seed", TEST_SEED, "--agents", agents, *changes((*CALM, *settings)))
     row.pop("model")
     run = f"{problem}/{controller}"
     line = {"run": run, "commit": commit(), "controller": controller, "case": case, **more, **row}
@@ -43,17 +49,26 @@ def score(problem, controller, case, model, settings, agents, **more):
     print(f"{run}, {case}: relative error {row['ratio']:.3g}", flush=True)
 
 
-def regulator(problem):
-    """Linear-quadratic regulators."""
+def design(problem, settings, agents, file):
+    """Designs a controller; returns its parameters."""
+    RUNS.mkdir(exist_ok=True)
+    weights = ("--effort", ",".join(map(str, WEIGHTS[problem]))) if WEIGHTS[problem] else ()
+    (chosen,) = cinoc("design", problem, *changes((*settings, f"swarm.agents={agents}")), *weights, "--out", file)
+    return {"effort_weight": chosen["effort"], "disturbance": chosen["disturbance"]}
+
+
+def regulators(problem):
+    """Linear-quadratic control: designs for each case, and one for all."""
+    own, one = RUNS / f"{problem}-lqr.safetensors", RUNS / f"{problem}-lqg.safetensors"
+    missing = lambda controller, case: not read("classical", run=f"{problem}/{controller}", case=case)
     for case, settings, agents in cases(problem):
-        if read("classical", run=f"{problem}/lqr", case=case):
-            continue
-        file = RUNS / f"{problem}-lqr.safetensors"
-        RUNS.mkdir(exist_ok=True)
-        weights = ("--effort", ",".join(map(str, WEIGHTS[problem]))) if WEIGHTS[problem] else ()
-        change = changes((*settings, f"swarm.agents={agents}"))
-        (chosen,) = cinoc("design", problem, *change, *weights, "--out", file)
-        score(problem, "lqr", case, file, settings, agents, effort_weight=chosen["effort"])
+        if missing("lqr", case):
+            score(problem, "lqr", case, own, settings, agents, **design(problem, settings, agents, own))
+    usual = [case for case in cases(problem) if case[2] == PROBLEMS[problem].agents]
+    if any(missing("lqg", case[0]) for case in usual):
+        chosen = design(problem, usual[-1][1], PROBLEMS[problem].agents, one)
+        for case, settings, agents in usual:
+            score(problem, "lqg", case, one, settings, agents, **chosen)
 
 
 def local(problem):
@@ -71,7 +86,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("problems", nargs="*", choices=[[], *WEIGHTS], metavar="PROBLEM")
     for problem in parser.parse_args().problems or WEIGHTS:
-        regulator(problem)
+        regulators(problem)
         local(problem)
 
 

@@ -19,6 +19,7 @@ KINDS = [(name, preset, {}) for name in EIGHT for preset in ("shipped", "tuned")
     ("heat1d", "tuned", {"policy.memory": 0}),
     ("heat1d", "tuned", {"policy.linear": 0}),
     ("heat1d", "shipped", {"policy.own_push": True, "policy.memory_gate": True}),
+    ("density2d", "shipped", {"policy.own_push": True}),
 ]
 
 

@@ -6,8 +6,8 @@ use cinoc::problem::Preset;
 use cinoc::rollout::InitialCondition;
 use cinoc::settings::Overlay;
 use cinoc::{Registry, internal::random::Stream};
-use cinoc_lab::classical::{Linearised, Lqr, tuned};
-use nalgebra::DVector;
+use cinoc_lab::classical::{Filter, Linearised, Lqr, Search, tuned};
+use nalgebra::{DMatrix, DVector};
 
 /// Weight of an effort so large that pushes stay far below their limit.
 const MILD: f64 = 1e-3;
@@ -18,7 +18,8 @@ const MILD: f64 = 1e-3;
 fn a_regulator_scores_as_its_matrices() {
     let registry = Registry::builtin();
     let config = registry.open("heat1d", Preset::Tuned, &Overlay::default()).unwrap();
-    let found = tuned(&registry, &config, &[MILD], 8, 7, &Threads::single(), &mut |_, _| {}).unwrap();
+    let search = Search { instances: 8, seed: 7, threads: &Threads::single() };
+    let found = tuned(&registry, &config, &[MILD], &search, &mut |_| {}).unwrap();
     let problem = registry.build(&config).unwrap();
     let plant = Linearised::of(&problem, problem.agents).unwrap();
     let Lqr { feedback, feedforward } = Lqr::design(&plant, MILD).unwrap();
@@ -47,7 +48,8 @@ fn the_best_weight_is_chosen_and_the_model_can_be_stored() {
     let config = registry.open("heat1d", Preset::Tuned, &Overlay::from_pairs(["physics.ticks=100"]).unwrap()).unwrap();
     let mut tried = Vec::new();
     let threads = Threads::single();
-    let best = tuned(&registry, &config, &[1e-2, 1e-5], 4, 1, &threads, &mut |_, score| tried.push(score)).unwrap();
+    let search = Search { instances: 4, seed: 1, threads: &threads };
+    let best = tuned(&registry, &config, &[1e-2, 1e-5], &search, &mut |one| tried.push(one.score)).unwrap();
     assert_eq!(tried.len(), 2);
     assert_eq!(best.score, tried.iter().copied().fold(f64::INFINITY, f64::min));
     let again = cinoc::run::Model::from_bytes(&registry, &best.model.bytes(), std::path::Path::new("lqr")).unwrap();
@@ -60,6 +62,56 @@ fn the_best_weight_is_chosen_and_the_model_can_be_stored() {
 fn agents_that_carry_a_density_have_no_regulator() {
     let registry = Registry::builtin();
     let config = registry.open("density2d", Preset::Tuned, &Overlay::default()).unwrap();
-    let refused = tuned(&registry, &config, &[1.0], 1, 0, &Threads::single(), &mut |_, _| {}).err().unwrap();
+    let search = Search { instances: 1, seed: 0, threads: &Threads::single() };
+    let refused = tuned(&registry, &config, &[1.0], &search, &mut |_| {}).err().unwrap();
     assert!(refused.to_string().contains("at rest"), "{refused}");
+}
+
+/// A predictor undoes a delay: from the tick in which its first push acts, the field is that of the regulator without
+/// delay that starts there. A filter with little noise changes next to nothing.
+#[test]
+fn a_predictor_undoes_a_delay() {
+    const DELAY: usize = 3;
+    let problem = cinoc::problem("heat1d").unwrap();
+    let plant = Linearised::of(problem.problem(), 4).unwrap();
+    let (a, b, lqr) = (&plant.field, &plant.pushes, Lqr::design(&plant, 1e-6).unwrap());
+    let nodes = a.nrows();
+    let filter = Filter::design(&plant, 1e-12, &DMatrix::identity(nodes, nodes)).unwrap();
+    for filter in [None, Some(&filter)] {
+        let controller = lqr.controller(&plant, filter, DELAY);
+        let mut state = DVector::zeros(controller.next.nrows());
+        let start = DVector::from_fn(nodes, |i, _| (0.07 * i as f64).sin());
+        let target = DVector::from_fn(nodes, |i, _| (0.03 * i as f64).sin());
+        let (mut z, mut pending) = (start.clone(), vec![DVector::zeros(b.ncols()); DELAY]);
+        let mut expected = (0..DELAY).fold(start, |z, _| a * z);
+        for tick in 0..200 {
+            let seen = DVector::from_iterator(2 * nodes, z.iter().chain(&target).copied());
+            pending.push(&controller.direct * &seen + &controller.recall * &state);
+            state = &controller.input * &seen + &controller.next * state;
+            z = a * z + b * pending.remove(0);
+            if tick >= DELAY {
+                expected = a * &expected + b * (&lqr.feedforward * &target - &lqr.feedback * &expected);
+                assert!((&z - &expected).amax() < 1e-6, "tick {tick}: {:e}", (&z - &expected).amax());
+            }
+        }
+    }
+}
+
+/// The variance of a filtered field is the one that the Riccati equation promises, below that of the readings.
+#[test]
+fn a_filter_reduces_noise() {
+    let problem = cinoc::problem("heat1d").unwrap();
+    let plant = Linearised::of(problem.problem(), 4).unwrap();
+    let nodes = plant.field.nrows();
+    let (noise, disturbance) = (0.01, DMatrix::identity(nodes, nodes) * 1e-6);
+    let Filter { gain } = Filter::design(&plant, noise, &disturbance).unwrap();
+    // Covariances of the error before and after a reading, iterated.
+    let keep = DMatrix::identity(nodes, nodes) - &gain;
+    let mut after = DMatrix::identity(nodes, nodes) * noise;
+    for _ in 0..3000 {
+        let before = &plant.field * &after * plant.field.transpose() + &disturbance;
+        after = &keep * before * keep.transpose() + &gain * gain.transpose() * noise;
+    }
+    assert!((&after - &gain * noise).amax() < 1e-3 * after.amax(), "the covariance is gain × noise");
+    assert!(after.trace() < 0.1 * noise * nodes as f64, "{} of {}", after.trace(), noise * nodes as f64);
 }

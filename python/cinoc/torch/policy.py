@@ -95,14 +95,16 @@ class Policy(nn.Module):
         raw = raw * self.settings.get("output_gain", 1.0)
         if memory is None:
             return raw, None
-        push, kept = PUSH * torch.tanh(raw[..., :1]), memory[..., : self.settings["memory"]]
+        own_push = self.settings.get("own_push", False)
+        told = raw / self.settings.get("output_gain", 1.0) if own_push else raw[..., :1]
+        push, kept = PUSH * torch.tanh(told), memory[..., : self.settings["memory"]]
         if kept.shape[-1] == 0:
             return raw, push
         own = [push, position[..., -1:]] if self.rough else [push]
         change = self.rates * (self._layer("memory", torch.cat([known, *own], -1), False) - kept)
         if self.settings.get("memory_gate", False):
             change = change * (1.0 + torch.tanh(self._layer("memory_gate", trunk)))
-        return raw, torch.cat([kept + change, push], -1) if self.settings.get("own_push", False) else kept + change
+        return raw, torch.cat([kept + change, push], -1) if own_push else kept + change
 
     def _deeponet(self, patch: Tensor, position: Tensor) -> Tensor:
         biased = not self.settings["odd"]

@@ -9,15 +9,16 @@ use cinoc::internal::random::Split;
 use cinoc::internal::ranks::SingleRank;
 use cinoc::internal::shown;
 use cinoc::internal::threads::Threads;
-use cinoc_lab::classical::{self, WEIGHTS};
+use cinoc_lab::classical::{self, DISTURBANCES, Search, Tuned, WEIGHTS};
 use std::path::PathBuf;
 
 /// Notes below the options.
 const NOTES: &str =
-    "The regulator reads the whole field and its target without noise of its own, its agents stand, and it is stationary: it
-minimises squared error plus weight times squared pushes per tick, without limits and without an end. On nonlinear
-problems it is that of the field near zero. Of several weights the one with the lowest score on other instances than those
-of `eval` is chosen, under the disturbances of the settings: --set swarm.delay=2 finds one that tolerates two ticks.
+    "A regulator reads the whole field and its target, its agents stand, and it is stationary: it minimises squared error plus
+weight times squared pushes per tick, without limits and without an end. With swarm.sensor_noise it has a Kalman filter
+(LQG), with swarm.delay it predicts the field; both know the disturbance. On nonlinear problems it is that of the field
+near zero. Of several designs the one with the lowest score on other instances than those of `eval` is chosen, under the
+disturbances of the settings: --set swarm.delay=2 finds one for two ticks.
 Time grows with the cube of the number of nodes: a second for 100, minutes for 1000.
 Other baselines are trained: --set policy.kind=pi (local proportional and integral feedback) with `train`.";
 
@@ -64,19 +65,29 @@ impl DesignArgs {
         let weights = if self.effort.is_empty() { &WEIGHTS[..] } else { &self.effort };
         let meter = Meter::new(0.0, "regulators");
         let (mut done, threads) = (0.0, Threads::new(self.threads)?);
-        let chosen = classical::tuned(registry, &config, weights, self.instances, self.seed, &threads, &mut |effort, score| {
+        let filters = if registry.build(&config)?.swarm.disturbance().sensor > 0.0 { DISTURBANCES.len() } else { 1 };
+        let search = Search { instances: self.instances, seed: self.seed, threads: &threads };
+        let chosen = classical::tuned(registry, &config, weights, &search, &mut |tried| {
             done += 1.0;
-            meter.tell(format!("weight {effort:.0e}: score {score:.3e}"));
-            meter.set(done / weights.len() as f64);
+            meter.tell(format!("{}: score {:.3e}", described(tried), tried.score));
+            meter.set(done / (weights.len() * filters) as f64);
         })?;
         meter.clear();
         chosen.model.write(&out)?;
         if self.json {
             let facts = serde_json::json!({"file": out.to_string_lossy(), "problem": name, "effort": chosen.effort,
+                "disturbance": chosen.disturbance,
                 "score": chosen.score, "instances": self.instances, "seed": self.seed});
             return say!("{facts}");
         }
-        say!("Wrote {}: weight {:.0e}, score {:.2e} on {} instances.", shown(&out), chosen.effort, chosen.score, self.instances)?;
+        let Self { instances, .. } = self;
+        say!("Wrote {}: {}, score {:.2e} on {instances} instances.", shown(&out), described(&chosen), chosen.score)?;
         say!("Score it on test instances:  {} eval {}", program(), shown(&out))
     }
+}
+
+/// Returns the parameters of a design in words.
+fn described(design: &Tuned) -> String {
+    let filter = design.disturbance.map_or(String::new(), |size| format!(", disturbance {size:.0e}"));
+    format!("weight {:.0e}{filter}", design.effort)
 }

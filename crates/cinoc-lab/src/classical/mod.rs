@@ -2,8 +2,9 @@
 //!
 //! Agents stand at their regular positions and read the whole field. [`Linearised`] is one tick of the field near zero,
 //! z' = A·z + B·u; on a linear problem it is exact. [`Lqr`] minimises the mean over all ticks of the squared error plus
-//! a weight times the squared pushes, without limits and without an end, for any target that does not change. Its gains
-//! are a policy (`policy.kind = "state_feedback"`) that is scored as any other.
+//! a weight times the squared pushes, without limits and without an end, for any target that does not change. Where
+//! readings are noisy a Kalman [`Filter`] estimates the field, and where pushes act late the controller predicts it. The
+//! result is a policy (`policy.kind = "state_feedback"`) that is scored as any other; [`tuned`] chooses one.
 //!
 //! ```
 //! use cinoc_lab::classical::{Linearised, Lqr};
@@ -15,10 +16,16 @@
 //! # Ok::<(), cinoc::Error>(())
 //! ```
 
+mod controller;
 mod linearised;
+mod lqg;
 mod lqr;
 mod riccati;
+mod tuned;
 
+pub use controller::Controller;
 pub use linearised::Linearised;
-pub use lqr::{Lqr, Tuned, WEIGHTS, tuned};
+pub use lqg::Filter;
+pub use lqr::Lqr;
 pub use riccati::riccati;
+pub use tuned::{DISTURBANCES, Search, Tuned, WEIGHTS, tuned};

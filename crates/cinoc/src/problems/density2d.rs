@@ -1,6 +1,6 @@
 //! `density2d`: a density on a rectangle, transported to its target by the wind of mobile agents.
 
-use super::common::{RANGE, Variation, crowd, vary, window_fits};
+use super::common::{RANGE, crowd, window_fits};
 use crate::actuate::Flow2d;
 use crate::agents::{Advance, Disturbance, Losses, Swarm};
 use crate::geometry::Rectangle;
@@ -248,23 +248,21 @@ impl Definition for Density2d {
         (train.deaths, train.blocks) = (0.3, 0.3);
         (train.validate_every, train.validate_instances) = (50, 32);
         (train.validate_agents, train.validate_fail) = (vec![4, 9, 36], 0.3);
-        if preset == Preset::Robust {
-            (settings.observe.ages, settings.observe.roughness, settings.observe.range) = (true, true, RANGE);
-            // Winds far below the limit move the density already: loads are a part of those.
-            vary(&mut train, &Variation { size: 1.0, push: 0.2, coefficients: &[], ticks: &[150, 150, 150, 300] });
-            train.vary.push(format!("physics.drift = {:?}..{:?}", 0.5 * settings.physics.drift, 1.5 * settings.physics.drift));
-            (train.scattered, settings.swarm.start_even) = (0.0, true);
-            // Gradients of holding the density are larger than those of other problems, and explode in long episodes.
-            (train.shard, train.clip_shard, train.gradient_decay) = (2, 100.0, 0.99);
-            (train.rate_start, train.rate, train.rate_end, train.average) = (1e-4, 1.5e-3, 3e-5, 0.98);
-            (train.updates, train.agents) = (600, vec![4, 4, 6, 9, 9, 9, 9, 9, 16, 18, 25]);
-            // Sensor noise must not make the wind flutter.
-            settings.cost.accel = 1000.0;
-        }
         // A wind of 0.03 moves the density by half a cell per tick, the limit: initial actions are far below the
         // largest velocity, 0.8.
-        let policy =
+        let mut policy =
             Recurrent { head: 64, memory_ticks: [2.0, 100.0], output_scale: 0.07, output_gain: 0.25, ..Recurrent::default() };
+        if preset == Preset::Robust {
+            settings.observe.range = RANGE;
+            settings.swarm.start_even = true;
+            // Both components of the wind that is on its way must be known to undo a delay.
+            policy.own_push = true;
+            train.vary = ["swarm.delay = 0..5", "swarm.sensor_noise = 0 | 0 | 0.001..0.03"].map(String::from).into();
+            train.validate_variants = ["swarm.delay=5", "swarm.delay=5 swarm.sensor_noise=0.01"].map(String::from).into();
+            (train.updates, train.agents) = (800, vec![4, 4, 6, 9, 9, 9, 9, 9, 16, 18, 25]);
+            // Gradients of holding the density are larger than those of other problems.
+            (train.rate, train.average, train.shard, train.clip_shard) = (1.2e-3, 0.98, 4, 100.0);
+        }
         (settings, Recipe::new(policy, train))
     }
 

@@ -27,7 +27,7 @@ settings! {
         /// 2.
         #[absent = false]
         memory_gate: bool = (),
-        /// Remember the last push itself, beside the memory.
+        /// Remember the last action itself, beside the memory, which also learns of all its components.
         #[absent = false]
         own_push: bool = (),
         /// Numbers that an agent tells its neighbours, who hear them in the next tick; 0: agents do not talk.
@@ -47,14 +47,19 @@ impl Recurrent {
     /// Largest memory: decay rates are computed on the stack.
     const MOST: usize = 64;
 
-    /// Numbers that an agent keeps from tick to tick: its memory, the last push, and what it tells its neighbours.
-    fn remembered(&self) -> usize {
-        self.kept() + self.messages
+    /// Numbers that an agent keeps from tick to tick: its memory, the last action, and what it tells its neighbours.
+    fn remembered(&self, action_width: usize) -> usize {
+        self.kept(action_width) + self.messages
     }
 
     /// Numbers that an agent keeps for itself.
-    fn kept(&self) -> usize {
-        self.memory + usize::from(self.own_push)
+    fn kept(&self, action_width: usize) -> usize {
+        self.memory + if self.own_push { action_width } else { 0 }
+    }
+
+    /// Components of its action, of which the first is the push, that the memory learns of.
+    fn own_width(&self, action_width: usize) -> usize {
+        if self.own_push { action_width } else { 1 }
     }
 }
 
@@ -126,10 +131,11 @@ impl Network {
     fn new(config: Recurrent, plant: &Plant) -> Result<Self, Error> {
         let &Plant { ref features, action_width, neighbours, .. } = plant;
         let Recurrent { head, memory, linear, .. } = config;
-        let remembered = config.kept();
+        let remembered = config.kept(action_width);
         let trunk_end = *config.trunk.last().expect("settings have one width or more");
         let seen = features.patch.count();
         let signal = seen + features.signal + remembered + neighbours * config.messages;
+        let own = config.own_width(action_width) + usize::from(features.roughness);
         let mut pieces = Vec::new();
         let mut matrix = |name: &str, inputs: usize, outputs: usize, biased: bool| {
             pieces.push((format!("{name}.w"), Shape::new(&[inputs, outputs])));
@@ -154,9 +160,9 @@ impl Network {
             matrix("mix", linear, action_width, false);
         }
         if memory > 0 {
-            matrix("memory", signal + 1 + usize::from(features.roughness), memory, false);
+            matrix("memory", signal + own, memory, false);
             if config.messages > 0 {
-                matrix("message", signal + 1 + usize::from(features.roughness), config.messages, false);
+                matrix("message", signal + own, config.messages, false);
             }
             if config.memory_gate {
                 matrix("memory_gate", trunk_end, memory, true);
@@ -184,6 +190,17 @@ impl Network {
             work(inputs, outputs).saturating_mul(if once { 1 } else { agents })
         });
         each.fold(0, usize::saturating_add)
+    }
+
+    /// Returns what the memory learns of raw actions, near PUSH at most.
+    fn own<'t>(&self, raw: Var<'t>) -> Var<'t> {
+        let own = raw.columns(0, self.config.own_width(self.action_width));
+        let scaled = if self.config.own_push && self.config.output_gain != 1.0 {
+            own * (1.0 / self.config.output_gain) as Real
+        } else {
+            own
+        };
+        scaled.tanh() * PUSH
     }
 
     /// Returns the fraction of each memory that is renewed in `ticks` ticks.
@@ -248,7 +265,11 @@ impl Policy for Network {
     }
 
     fn declared(&self) -> PolicyInputs {
-        PolicyInputs { memory: self.config.remembered(), messages: self.config.messages, ..PolicyInputs::default() }
+        PolicyInputs {
+            memory: self.config.remembered(self.action_width),
+            messages: self.config.messages,
+            ..PolicyInputs::default()
+        }
     }
 
     fn act<'t>(&self, theta: &Leaves<'t>, seen: &Observation<'t>, context: &Context<'t>) -> Decision<'t> {
@@ -258,7 +279,7 @@ impl Policy for Network {
         let trunk = next.stack(seen.position(), self.config.trunk.len(), Activation::Tanh);
         let bent = branch * trunk;
         // What an agent keeps for itself; it hears what others keep for it.
-        let kept = self.config.kept();
+        let kept = self.config.kept(self.action_width);
         let remembered = context.memory.map(|all| if self.config.messages > 0 { all.columns(0, kept) } else { all });
         let (head, out) = (next.layer(), next.layer());
         let head = match remembered {
@@ -284,7 +305,7 @@ impl Policy for Network {
             raw = raw * self.config.output_gain as Real;
         }
         let memory = remembered.zip(known).map(|(all, known)| {
-            let (push, memory) = (raw.columns(0, 1).tanh() * PUSH, self.config.memory);
+            let (push, memory) = (self.own(raw), self.config.memory);
             if memory == 0 {
                 return push;
             }
