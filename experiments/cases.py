@@ -171,9 +171,8 @@ SETTINGS = {
     ),
 }
 TESTED = ("robust", "tuned", "paper", "centralised")
-# Settings of shipped models. Of problems in SHARP_ONLY the robust recipe is worse without disturbances.
+# Settings of shipped models.
 SHIPPED = ("robust", "tuned")
-SHARP_ONLY = ("density2d",)
 
 # Names of results/baselines.jsonl.
 LEARNERS = {
@@ -202,8 +201,6 @@ def run_name(problem, setting, seed):
 
 def shipped_name(problem, setting):
     """Name of a shipped model, none if this setting has none; its file has - in place of the colon."""
-    if problem in SHARP_ONLY:
-        return problem if setting == "tuned" else None
     return {"robust": problem, "tuned": f"{problem}:sharp"}.get(setting)
 
 

@@ -6,8 +6,10 @@
   for each case, which knows its disturbance: with noise it has a Kalman filter, with a delay it predicts the field. Weight
   of the effort and disturbance are chosen on instances of seed 1000.
 - `lqg`: the design for noise and delay in all cases with the usual number of agents.
+- `local`: a Kalman filter and a regulator for each agent, which reads its own window; a design for each case.
 - `pi`, `p`: local proportional feedback with feed-forward of the target, with an integral or without
-  (`policy.kind = "pi"`); gains are trained with the sharp recipe and its cost, one seed.
+  (`policy.kind = "pi"`); gains are trained with the sharp recipe and its cost, one seed. `pi-robust`: with the robust
+  recipe and its disturbances, 500 updates.
 
 A controller that has been recorded for a case is kept.
 """
@@ -19,8 +21,13 @@ from tables import put, read
 
 # Problems with a regulator, and the weights of the effort that are tried: all by default.
 WEIGHTS = {"heat1d": (), "ks1d": (), "heat2d": (1e-7, 1e-6, 1e-5, 1e-4)}
-LOCAL = {"pi": (), "p": ("policy.integral=false",)}
-"""Names of trained controllers and their settings."""
+LOCAL_WEIGHTS = {"heat1d": (1e-12, 1e-11, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6), "ks1d": (1e-3, 1e-2, 1e-1, 1.0)}
+TRAINED = {
+    "pi": ("tuned",),
+    "p": ("tuned", "policy.integral=false"),
+    "pi-robust": ("robust", "train.updates=500"),
+}
+"""Names of trained controllers, their preset and changes of it."""
 
 
 def cases(problem):
@@ -49,11 +56,12 @@ def score(problem, controller, case, model, settings, agents, **more):
     print(f"{run}, {case}: relative error {row['ratio']:.3g}", flush=True)
 
 
-def design(problem, settings, agents, file):
+def design(problem, settings, agents, file, weights, *options):
     """Designs a controller; returns its parameters."""
     RUNS.mkdir(exist_ok=True)
-    weights = ("--effort", ",".join(map(str, WEIGHTS[problem]))) if WEIGHTS[problem] else ()
-    (chosen,) = cinoc("design", problem, *changes((*settings, f"swarm.agents={agents}")), *weights, "--out", file)
+    weights = ("--effort", ",".join(map(str, weights))) if weights else ()
+    settings = changes((*settings, f"swarm.agents={agents}"))
+    (chosen,) = cinoc("design", problem, *settings, *weights, *options, "--out", file)
     return {"effort_weight": chosen["effort"], "disturbance": chosen["disturbance"]}
 
 
@@ -63,21 +71,25 @@ def regulators(problem):
     missing = lambda controller, case: not read("classical", run=f"{problem}/{controller}", case=case)
     for case, settings, agents in cases(problem):
         if missing("lqr", case):
-            score(problem, "lqr", case, own, settings, agents, **design(problem, settings, agents, own))
+            chosen = design(problem, settings, agents, own, WEIGHTS[problem])
+            score(problem, "lqr", case, own, settings, agents, **chosen)
+        if problem in LOCAL_WEIGHTS and missing("local", case):
+            chosen = design(problem, settings, agents, own, LOCAL_WEIGHTS[problem], "--local")
+            score(problem, "local", case, own, settings, agents, **chosen)
     usual = [case for case in cases(problem) if case[2] == PROBLEMS[problem].agents]
     if any(missing("lqg", case[0]) for case in usual):
-        chosen = design(problem, usual[-1][1], PROBLEMS[problem].agents, one)
+        chosen = design(problem, usual[-1][1], PROBLEMS[problem].agents, one, WEIGHTS[problem])
         for case, settings, agents in usual:
             score(problem, "lqg", case, one, settings, agents, **chosen)
 
 
-def local(problem):
+def trained(problem):
     """Proportional and integral feedback."""
-    for name, settings in LOCAL.items():
+    for name, (preset, *settings) in TRAINED.items():
         run, folder = f"{problem}/{name}", RUNS / f"{problem}-{name}"
         missing = [one for one in cases(problem) if not read("classical", run=run, case=one[0])]
         if missing and not (folder / "model.safetensors").exists():
-            cinoc("train", problem, *changes(('policy.kind="pi"', *settings)), "--out", folder)
+            cinoc("train", problem, "--preset", preset, *changes(('policy.kind="pi"', *settings)), "--out", folder)
         for case, disturbance, agents in missing:
             score(problem, name, case, folder, disturbance, agents)
 
@@ -87,7 +99,7 @@ def main():
     parser.add_argument("problems", nargs="*", choices=[[], *WEIGHTS], metavar="PROBLEM")
     for problem in parser.parse_args().problems or WEIGHTS:
         regulators(problem)
-        local(problem)
+        trained(problem)
 
 
 if __name__ == "__main__":

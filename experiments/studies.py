@@ -97,6 +97,7 @@ def studies(problems, names):
         for problem in problems:
             short = ["--set", f"train.updates={PROBLEMS[problem].study_updates}"] if study in STUDIES_TRAINED else []
             short += ["--instances", 50] if study in STUDIES_TRAINED and not problem.endswith("1d") else []
+            short += ["--instances", 50] if study in STUDIES_ROBUST and problem == "density2d" else []
             before = computing()
             setting = "robust" if study in STUDIES_ROBUST else "tuned"
             found = run_study(study, problem, policies(problem, setting), RUNS / "studies", *short)

@@ -336,15 +336,28 @@ def senses():
     )
 
 
+CLASSICAL = (
+    *("undisturbed", "noise 0.01", "delay 2", "delay 5", "noise 0.01, delay 5"),
+    *("half the agents", "twice the agents"),
+)
+
+
 @block("classical")
 def classical():
     """Classical controllers beside the shipped policies."""
     found = {(one["problem"], one["controller"], one["case"]): one for one in rows("classical")}
-    names = {"lqr": "LQR, whole field", "p": "P, local", "pi": "PI, local"}
+    names = {
+        "lqr": "LQR or LQG, whole field, a design for each column",
+        "lqg": "LQG, whole field, one design",
+        "local": "LQG, local, a design for each column",
+        "p": "P, local",
+        "pi": "PI, local",
+        "pi-robust": "PI, local, trained with disturbances",
+    }
     lines = []
     for problem in dict.fromkeys(key[0] for key in found):
         m = PROBLEMS[problem].agents
-        columns = list(dict.fromkeys(key[2] for key in found))
+        columns = list(CLASSICAL)
         for controller, title in names.items():
             cells = [found.get((problem, controller, case)) for case in columns]
             if any(cells):
@@ -355,6 +368,7 @@ def classical():
             both = {
                 "undisturbed": score("agents", m),
                 "noise 0.01": score("sensors", m),
+                "delay 5": score("delay", m),
                 "noise 0.01, delay 5": score("both", m),
                 "half the agents": score("agents", m // 2),
                 "twice the agents": score("agents", 2 * m),

@@ -6,7 +6,7 @@ use cinoc::problem::Preset;
 use cinoc::rollout::InitialCondition;
 use cinoc::settings::Overlay;
 use cinoc::{Registry, internal::random::Stream};
-use cinoc_lab::classical::{Filter, Linearised, Lqr, Search, tuned};
+use cinoc_lab::classical::{Filter, Linearised, Local, Lqr, Readings, Trials, tuned, windows};
 use nalgebra::{DMatrix, DVector};
 
 /// Weight of an effort so large that pushes stay far below their limit.
@@ -18,8 +18,8 @@ const MILD: f64 = 1e-3;
 fn a_regulator_scores_as_its_matrices() {
     let registry = Registry::builtin();
     let config = registry.open("heat1d", Preset::Tuned, &Overlay::default()).unwrap();
-    let search = Search { instances: 8, seed: 7, threads: &Threads::single() };
-    let found = tuned(&registry, &config, &[MILD], &search, &mut |_| {}).unwrap();
+    let trials = Trials { instances: 8, seed: 7, threads: &Threads::single() };
+    let found = tuned(&registry, &config, &[MILD], Readings::Whole, &trials, &mut |_| {}).unwrap();
     let problem = registry.build(&config).unwrap();
     let plant = Linearised::of(&problem, problem.agents).unwrap();
     let Lqr { feedback, feedforward } = Lqr::design(&plant, MILD).unwrap();
@@ -48,8 +48,8 @@ fn the_best_weight_is_chosen_and_the_model_can_be_stored() {
     let config = registry.open("heat1d", Preset::Tuned, &Overlay::from_pairs(["physics.ticks=100"]).unwrap()).unwrap();
     let mut tried = Vec::new();
     let threads = Threads::single();
-    let search = Search { instances: 4, seed: 1, threads: &threads };
-    let best = tuned(&registry, &config, &[1e-2, 1e-5], &search, &mut |one| tried.push(one.score)).unwrap();
+    let trials = Trials { instances: 4, seed: 1, threads: &threads };
+    let best = tuned(&registry, &config, &[1e-2, 1e-5], Readings::Whole, &trials, &mut |one| tried.push(one.score)).unwrap();
     assert_eq!(tried.len(), 2);
     assert_eq!(best.score, tried.iter().copied().fold(f64::INFINITY, f64::min));
     let again = cinoc::run::Model::from_bytes(&registry, &best.model.bytes(), std::path::Path::new("lqr")).unwrap();
@@ -62,8 +62,8 @@ fn the_best_weight_is_chosen_and_the_model_can_be_stored() {
 fn agents_that_carry_a_density_have_no_regulator() {
     let registry = Registry::builtin();
     let config = registry.open("density2d", Preset::Tuned, &Overlay::default()).unwrap();
-    let search = Search { instances: 1, seed: 0, threads: &Threads::single() };
-    let refused = tuned(&registry, &config, &[1.0], &search, &mut |_| {}).err().unwrap();
+    let trials = Trials { instances: 1, seed: 0, threads: &Threads::single() };
+    let refused = tuned(&registry, &config, &[1.0], Readings::Whole, &trials, &mut |_| {}).err().unwrap();
     assert!(refused.to_string().contains("at rest"), "{refused}");
 }
 
@@ -76,7 +76,8 @@ fn a_predictor_undoes_a_delay() {
     let plant = Linearised::of(problem.problem(), 4).unwrap();
     let (a, b, lqr) = (&plant.field, &plant.pushes, Lqr::design(&plant, 1e-6).unwrap());
     let nodes = a.nrows();
-    let filter = Filter::design(&plant, 1e-12, &DMatrix::identity(nodes, nodes)).unwrap();
+    let all = DMatrix::identity(nodes, nodes);
+    let filter = Filter::design(&plant, &all, 1e-12, &all).unwrap();
     for filter in [None, Some(&filter)] {
         let controller = lqr.controller(&plant, filter, DELAY);
         let mut state = DVector::zeros(controller.next.nrows());
@@ -104,7 +105,7 @@ fn a_filter_reduces_noise() {
     let plant = Linearised::of(problem.problem(), 4).unwrap();
     let nodes = plant.field.nrows();
     let (noise, disturbance) = (0.01, DMatrix::identity(nodes, nodes) * 1e-6);
-    let Filter { gain } = Filter::design(&plant, noise, &disturbance).unwrap();
+    let Filter { gain } = Filter::design(&plant, &DMatrix::identity(nodes, nodes), noise, &disturbance).unwrap();
     // Covariances of the error before and after a reading, iterated.
     let keep = DMatrix::identity(nodes, nodes) - &gain;
     let mut after = DMatrix::identity(nodes, nodes) * noise;
@@ -114,4 +115,34 @@ fn a_filter_reduces_noise() {
     }
     assert!((&after - &gain * noise).amax() < 1e-3 * after.amax(), "the covariance is gain × noise");
     assert!(after.trace() < 0.1 * noise * nodes as f64, "{} of {}", after.trace(), noise * nodes as f64);
+}
+
+/// An agent that is alone and sees everything is the centralised controller. Agents that see their windows decide by
+/// nothing else.
+#[test]
+fn local_filters_read_their_windows() {
+    let problem = cinoc::problem("heat1d").unwrap();
+    let nodes = 100;
+    let one = Linearised::of(problem.problem(), 1).unwrap();
+    let (lqr, spread) = (Lqr::design(&one, 1e-6).unwrap(), DMatrix::identity(nodes, nodes));
+    let whole = windows(problem.problem(), 1, 2.0);
+    assert_eq!(whole[0].len(), nodes);
+    let local = Local::design(&one, &whole, 0.01, 0.1, [&spread, &spread]).unwrap().controller(&lqr, &one, 2);
+    let filter = Filter::design(&one, &spread, 0.01, &(&spread * 1e-8)).unwrap();
+    let central = lqr.controller(&one, Some(&filter), 2);
+    for (found, expected) in [(&local.direct, &central.direct), (&local.next, &central.next), (&local.input, &central.input)] {
+        assert!((found - expected).amax() < 1e-5 * expected.amax(), "{}", (found - expected).amax());
+    }
+    let plant = Linearised::of(problem.problem(), 4).unwrap();
+    let windows = windows(problem.problem(), 4, 0.14);
+    let lqr = Lqr::design(&plant, 1e-6).unwrap();
+    let Some(filters) = Local::design(&plant, &windows, 1e-4, 0.1, [&spread, &spread]) else { panic!("no filters") };
+    let controller = filters.controller(&lqr, &plant, 0);
+    for (row, &agent) in plant.owners.iter().enumerate() {
+        for node in 0..nodes {
+            let read = [node, nodes + node].map(|column| controller.direct[(row, column)] != 0.0);
+            assert!(!read[0] && !read[1] || windows[agent].contains(&node), "agent {agent} reads node {node}");
+        }
+    }
+    assert!(windows.iter().all(|window| (12..=18).contains(&window.len())), "{windows:?}");
 }

@@ -1,4 +1,4 @@
-//! Gain and delay margins, and failed agents, against loops that can be solved by hand, each other, and runs.
+//! Gain and delay margins, norms, and failed agents, against loops that can be solved by hand, each other, and runs.
 
 use cinoc::env::Env;
 use cinoc::internal::agents::Disturbance;
@@ -8,7 +8,7 @@ use cinoc::internal::threads::Threads;
 use cinoc::prelude::*;
 use cinoc::rollout::InitialCondition;
 use cinoc::settings::Overlay;
-use cinoc_lab::stability::{self, Margins, Options, Rest};
+use cinoc_lab::stability::{self, Margins, Norms, Options, Rest};
 use std::sync::Arc;
 
 /// Separate nodes on a ring, each with an agent: `z' = keep·z + u`.
@@ -99,7 +99,7 @@ fn nodes(agents: usize, keep: Real, delay: usize) -> Problem {
 }
 
 fn with_margins(failed: &[usize]) -> Options {
-    Options { failed: failed.to_vec(), margins: true }
+    Options { failed: failed.to_vec(), margins: true, norms: false }
 }
 
 fn assert_close(found: f64, expected: f64, tolerance: f64, what: &str) {
@@ -159,7 +159,7 @@ fn runs_with_failed_agents_grow_and_decay_as_predicted() {
     let (registry, model) = (Registry::builtin(), library::find(&Registry::builtin(), "ks1d:sharp").unwrap());
     for (agents, failed) in [(12, [1, 5, 6]), (8, [0, 3, 4])] {
         let (problem, policy) = (registry.build(&model.config).unwrap(), registry.parts(&model.config).unwrap().policy);
-        let options = Options { failed: failed.to_vec(), margins: false };
+        let options = Options { failed: failed.to_vec(), margins: false, norms: false };
         let found = stability::swarm(&problem, &*policy, &model.params, agents, &options).unwrap();
         assert!(found.agents_per_cell == agents && found.margins.is_none());
         let rest = Rest::without(&problem, &*policy, &model.params, agents, &failed).unwrap();
@@ -225,4 +225,45 @@ fn gains_up_to_the_margin_are_stable() {
         let growth = analysed(gain, false).here();
         assert!((growth.all < 0.0) == stable, "{gain} in {low} to {high}: {growth:?}");
     }
+}
+
+/// With `z' = a·z − g·z[delay] + w` a field without delay is an autoregressive process of order one, with a delay of a tick
+/// of order two. A load acts by the mean of 1 and a.
+#[test]
+fn norms_are_those_of_autoregressive_processes() {
+    let norms = |keep: Real, gain: Real, delay: usize| {
+        let (problem, options) = (nodes(6, keep, delay), Options { norms: true, ..Options::default() });
+        stability::swarm(&problem, &Proportional(gain), &Params::default(), 6, &options).unwrap().norms
+    };
+    for (keep, gain) in [(0.9, 0.0), (0.9, 0.5), (1.2, 0.5), (0.4, 1.2)] {
+        let (found, a) = (norms(keep, gain, 0).unwrap(), f64::from(keep) - f64::from(gain));
+        let taken = 0.5 * (1.0 + f64::from(keep));
+        assert_close(found.h2, taken / (1.0 - a * a).sqrt(), 1e-5, "order one, H2");
+        assert_close(found.h_infinity, taken / (1.0 - a.abs()), 1e-3, "order one, H-infinity");
+    }
+    let (keep, gain) = (0.9f64, 0.3f64);
+    let (found, taken) = (norms(keep as Real, gain as Real, 1).unwrap(), 0.5 * (1.0 + keep));
+    let variance = (1.0 + gain) / ((1.0 - gain) * ((1.0 + gain).powi(2) - keep * keep));
+    assert_close(found.h2, taken * variance.sqrt(), 1e-5, "order two, H2");
+    // |1 − keep·q + gain·q²|² with q = e^{−iω} is least where its derivative in cos ω is zero.
+    let cosine = keep * (1.0 + gain) / (4.0 * gain);
+    let least = (1.0 - gain).powi(2) + keep * keep - 2.0 * keep * (1.0 + gain) * cosine + 4.0 * gain * cosine * cosine;
+    assert_close(found.h_infinity, taken / least.sqrt(), 1e-3, "order two, H-infinity");
+    assert!(norms(1.2, 0.1, 0).is_none(), "an unstable loop has no norms");
+}
+
+/// A steady load in the slowest wave of `heat1d` is divided by its rate of decay; white noise gives each wave its share, of
+/// half the inverse of its rate in continuous time.
+#[test]
+fn norms_of_heat_are_those_of_its_waves() {
+    let heat = cinoc::problem("heat1d").unwrap();
+    let found = Norms::uncontrolled(heat.problem()).unwrap().unwrap();
+    let (nu, tick) = (0.2, 1e-3);
+    let nodes = heat.problem().stepper.grid().count();
+    let cells = (nodes - 1) as f64;
+    let rate = |k: usize| nu * (2.0 - 2.0 * (std::f64::consts::PI * k as f64 / cells).cos()) * cells.powi(2);
+    assert_close(found.h_infinity, 1.0 / rate(1), 1e-4, "H-infinity");
+    // A wall takes up half of a load and keeps it until the next tick.
+    let waves: f64 = (1..nodes - 1).map(|k| 0.5 / rate(k)).sum();
+    assert_close(found.h2, ((waves + 2.0 * 0.25 * tick) / nodes as f64).sqrt(), 1e-4, "H2");
 }

@@ -27,32 +27,24 @@ macro_rules! built_in {
 }
 
 /// Includes the robust models of these problems, and the sharp ones, trained without disturbances, under the name
-/// `PROBLEM:sharp`; of the last problems the sharp model is the only one.
+/// `PROBLEM:sharp`.
 macro_rules! models {
-    (robust: $($robust:literal),*; sharp: $($sharp:literal),*) => {
+    ($($problem:literal),*) => {
         &[
-            $(built_in!($robust, $robust),)*
-            $(built_in!($sharp, $sharp),)*
-            $(built_in!(concat!($robust, ":sharp"), concat!($robust, "-sharp")),)*
+            $(built_in!($problem, $problem),)*
+            $(built_in!(concat!($problem, ":sharp"), concat!($problem, "-sharp")),)*
         ]
     };
 }
 
 /// All shipped models.
-const BUILT_IN: &[BuiltIn] = models! {
-    robust: "heat1d", "fkpp1d", "heat2d", "heat2d_obstacles", "ks1d", "ks2d", "turbulence2d";
-    sharp: "density2d"
-};
+const BUILT_IN: &[BuiltIn] =
+    models!["heat1d", "fkpp1d", "heat2d", "heat2d_obstacles", "ks1d", "ks2d", "turbulence2d", "density2d"];
 
-/// Returns a shipped model. `PROBLEM:robust`, an earlier name, is that of the problem if there is a sharp one beside it;
-/// `PROBLEM:sharp` is that of the problem if there is none.
+/// Returns a shipped model. `PROBLEM:robust`, an earlier name, is that of the problem.
 fn built_in(name: &str) -> Option<&'static BuiltIn> {
-    let of = |name: &str| BUILT_IN.iter().find(|model| model.name == name);
-    of(name).or_else(|| match name.split_once(':') {
-        Some((problem, "robust")) => of(&format!("{problem}:sharp")).and_then(|_| of(problem)),
-        Some((problem, "sharp")) => of(problem),
-        _ => None,
-    })
+    let name = name.strip_suffix(":robust").unwrap_or(name);
+    BUILT_IN.iter().find(|model| model.name == name)
 }
 
 /// Measured scores of a shipped model.
@@ -125,7 +117,6 @@ mod tests {
         let registry = Registry::builtin();
         assert_eq!((names(&registry).count(), names(&Registry::empty()).count()), (BUILT_IN.len(), 0));
         assert!(bytes("heat1d:robust") == bytes("heat1d") && bytes("heat1d:sharp") != bytes("heat1d"));
-        assert!(bytes("density2d:robust").is_none() && bytes("density2d:sharp") == bytes("density2d"));
         for name in names(&registry) {
             let (facts, model) = (facts(name).expect("facts"), find(&registry, name).expect("a model"));
             let agents = model.build(&registry).expect("a problem").0.agents;

@@ -9,7 +9,7 @@ use cinoc::internal::random::Split;
 use cinoc::internal::ranks::SingleRank;
 use cinoc::internal::shown;
 use cinoc::internal::threads::Threads;
-use cinoc_lab::classical::{self, DISTURBANCES, Search, Tuned, WEIGHTS};
+use cinoc_lab::classical::{self, DISTURBANCES, OTHERS, Readings, Trials, Tuned, WEIGHTS};
 use std::path::PathBuf;
 
 /// Notes below the options.
@@ -19,7 +19,8 @@ weight times squared pushes per tick, without limits and without an end. With sw
 (LQG), with swarm.delay it predicts the field; both know the disturbance. On nonlinear problems it is that of the field
 near zero. Of several designs the one with the lowest score on other instances than those of `eval` is chosen, under the
 disturbances of the settings: --set swarm.delay=2 finds one for two ticks.
-Time grows with the cube of the number of nodes: a second for 100, minutes for 1000.
+With --local agents do not share what they read: each estimates the whole field from its own window, and guesses what the
+others do. Time grows with the cube of the number of nodes: a second for 100, minutes for 1000.
 Other baselines are trained: --set policy.kind=pi (local proportional and integral feedback) with `train`.";
 
 /// Arguments of `cinoc design`.
@@ -31,6 +32,9 @@ pub struct DesignArgs {
     /// Weights of the effort to choose from, relative to the squared error; default: from 1e-12 to 10.
     #[arg(long, value_delimiter = ',', value_parser = number)]
     effort: Vec<f64>,
+    /// Design a Kalman filter and a regulator for each agent, which reads its own window and shares nothing.
+    #[arg(long)]
+    local: bool,
     /// Number of instances to choose on.
     #[arg(long, default_value_t = 32, value_parser = whole::<usize>)]
     instances: usize,
@@ -65,9 +69,15 @@ impl DesignArgs {
         let weights = if self.effort.is_empty() { &WEIGHTS[..] } else { &self.effort };
         let meter = Meter::new(0.0, "regulators");
         let (mut done, threads) = (0.0, Threads::new(self.threads)?);
-        let filters = if registry.build(&config)?.swarm.disturbance().sensor > 0.0 { DISTURBANCES.len() } else { 1 };
-        let search = Search { instances: self.instances, seed: self.seed, threads: &threads };
-        let chosen = classical::tuned(registry, &config, weights, &search, &mut |tried| {
+        let readings = if self.local { Readings::Local } else { Readings::Whole };
+        let noisy = registry.build(&config)?.swarm.disturbance().sensor > 0.0;
+        let filters = match readings {
+            Readings::Local => OTHERS.len(),
+            Readings::Whole if noisy => DISTURBANCES.len() + 1,
+            Readings::Whole => 1,
+        };
+        let trials = Trials { instances: self.instances, seed: self.seed, threads: &threads };
+        let chosen = classical::tuned(registry, &config, weights, readings, &trials, &mut |tried| {
             done += 1.0;
             meter.tell(format!("{}: score {:.3e}", described(tried), tried.score));
             meter.set(done / (weights.len() * filters) as f64);
@@ -88,6 +98,6 @@ impl DesignArgs {
 
 /// Returns the parameters of a design in words.
 fn described(design: &Tuned) -> String {
-    let filter = design.disturbance.map_or(String::new(), |size| format!(", disturbance {size:.0e}"));
+    let filter = design.disturbance.map_or(String::new(), |size| format!(", filter for disturbances of {size:.0e}"));
     format!("weight {:.0e}{filter}", design.effort)
 }

@@ -50,7 +50,7 @@ pub struct Settings {
 /// Settings to start from.
 #[derive(Clone, Copy, clap::ValueEnum)]
 pub enum PresetName {
-    /// The recipe of the shipped policy: robust, for density2d tuned.
+    /// The recipe of the shipped policy: robust.
     Shipped,
     /// The recipe of policies that are trained without disturbances.
     Tuned,

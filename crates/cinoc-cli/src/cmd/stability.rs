@@ -9,7 +9,7 @@ use cinoc::rollout::InitialCondition;
 use cinoc::run::Model;
 use cinoc::settings::Overlay;
 use cinoc::{Problem, Registry};
-use cinoc_lab::stability::{self as analysis, Growth, Margins, Options};
+use cinoc_lab::stability::{self as analysis, Growth, Margins, Norms, Options};
 use std::path::PathBuf;
 
 /// Explanation of the columns.
@@ -18,7 +18,9 @@ const COLUMNS: &str =
 unit of time, of those that do not alternate in sign from tick to tick, with agents held; moving: with agents that move,
 0 if their places are arbitrary; both beside the uncontrolled one. all: as rate, of all disturbances; the loop is stable if
 it is negative. gain margin: factors on all pushes between which it stays stable. delay margin: ticks by which all
-actions may come later; both with agents held. On a ring or torus the agents are those of the nearest lattice that fits
+actions may come later; both with agents held. H2 (with --norms): root mean square of the field under white noise of
+intensity one on every node; H-infinity: the largest under a steady or oscillating load of root mean square one; - if
+unstable, or with more than 640 states. On a ring or torus the agents are those of the nearest lattice that fits
 the domain, and `infinite` is the rate on the infinite lattice (Bloch waves); with failed agents it is the domain as it
 is, and `infinite` the rate for endless copies of it side by side.";
 
@@ -38,6 +40,9 @@ pub struct StabilityArgs {
     /// Seed that selects the failed agents: those that fail in the first instance of `cinoc eval`.
     #[arg(long, default_value_t = SEED, value_parser = whole::<u64>)]
     seed: u64,
+    /// Also compute the H2 and H-infinity norms from a load on the field to the field.
+    #[arg(long)]
+    norms: bool,
     /// Change a setting of the problem, for example --set physics.nu=0.1. May be repeated.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     set: Vec<String>,
@@ -62,6 +67,7 @@ struct Row {
     /// True if the slowest disturbance decays slower than the uncontrolled field, or grows faster.
     slower: bool,
     margins: Option<Margins>,
+    norms: Option<Norms>,
     /// Root mean square of the field at rest.
     offset: f64,
 }
@@ -92,11 +98,15 @@ impl StabilityArgs {
             meter.tell(format!("linear stability with {agents} agents"));
             let row = self.analyse(registry, &model, &problem, agents)?;
             meter.set((at + 1) as f64 / counts.len() as f64);
-            meter.aside(|| if self.json { print_json(name, &row) } else { print(at == 0, &row) })?;
+            meter.aside(|| if self.json { print_json(name, &row) } else { print(at == 0, self.norms, &row) })?;
         }
         meter.clear();
         if self.json {
             return Ok(());
+        }
+        if self.norms {
+            let [h2, peak] = norms(Norms::uncontrolled(&problem)?);
+            say!("\nUncontrolled: H2 {h2}, H-infinity {peak}.")?;
         }
         let (gain, ticks) = (Margins::MOST_GAIN, Margins::MOST_DELAY);
         say!("\nStable where all rates are negative; margins were searched up to a gain of {gain} and {ticks} ticks.")?;
@@ -106,7 +116,8 @@ impl StabilityArgs {
     fn analyse(&self, registry: &Registry, model: &Model, problem: &Problem, agents: usize) -> Result<Row> {
         let grid = problem.stepper.grid();
         let failures = InitialCondition::default().with_failures(agents, self.fail, 0, self.seed, 0).failures;
-        let options = Options { failed: failures.into_iter().map(|(_, agent)| agent).collect(), margins: true };
+        let options =
+            Options { failed: failures.into_iter().map(|(_, agent)| agent).collect(), margins: true, norms: self.norms };
         let found = if grid.periodic && options.failed.is_empty() {
             let volume: f64 = grid.lengths.iter().map(|length| *length as f64).product();
             let spacing = (volume / agents as f64).powf(1.0 / grid.dimensions() as f64);
@@ -125,6 +136,7 @@ impl StabilityArgs {
             positions_grow: found.positions_grow(),
             slower: found.slowest() > found.uncontrolled,
             margins: found.margins.filter(|_| found.still),
+            norms: found.norms.filter(|_| found.still),
             offset: found.offset,
         })
     }
@@ -161,8 +173,13 @@ fn factor(x: f64) -> String {
     if x == 0.0 || x >= 0.1 { format!("{x:.2}") } else { format!("{x:.3}") }
 }
 
-/// Titles and widths of the columns.
-const TABLE: [(&str, usize); 10] = [
+/// Formats both norms.
+fn norms(found: Option<Norms>) -> [String; 2] {
+    found.map_or(["-".into(), "-".into()], |norms| [norms.h2, norms.h_infinity].map(short))
+}
+
+/// Titles and widths of the columns; the last two with `--norms`.
+const TABLE: [(&str, usize); 12] = [
     ("agents", 7),
     ("failed", 7),
     ("spacing", 9),
@@ -173,11 +190,14 @@ const TABLE: [(&str, usize); 10] = [
     ("infinite", 10),
     ("gain margin", 14),
     ("delay margin", 13),
+    ("H2", 10),
+    ("H-infinity", 12),
 ];
 
-fn print(first: bool, row: &Row) -> Result<()> {
+fn print(first: bool, with_norms: bool, row: &Row) -> Result<()> {
+    let table = &TABLE[..if with_norms { 12 } else { 10 }];
     if first {
-        say!("{}", TABLE.map(|(title, width)| format!("{title:>width$}")).concat())?;
+        say!("{}", table.iter().map(|(title, width)| format!("{title:>width$}")).collect::<String>())?;
     }
     let rate = |value: Option<f64>| value.map_or("-".into(), short);
     let gain = row.margins.map_or("-".into(), |margins| match margins.gain {
@@ -201,7 +221,8 @@ fn print(first: bool, row: &Row) -> Result<()> {
         gain,
         delay,
     ];
-    let line: Vec<String> = cells.iter().zip(TABLE).map(|(cell, (_, width))| format!("{cell:>width$}")).collect();
+    let cells = cells.into_iter().chain(norms(row.norms));
+    let line: Vec<String> = cells.zip(table).map(|(cell, (_, width))| format!("{cell:>width$}")).collect();
     say!("{}   {}", line.concat(), row.verdict())
 }
 
@@ -216,6 +237,7 @@ fn print_json(problem: &str, row: &Row) -> Result<()> {
             "slower_than_uncontrolled": row.growth.map(|_| row.slower), "gain_margin": row.margins.map(|margins| margins.gain),
             "delay_margin": row.margins.map(|margins| margins.delay), "rests": row.growth.is_some(),
             "stable": row.stable(), "offset": row.offset,
+            "h2": row.norms.map(|norms| norms.h2), "h_infinity": row.norms.map(|norms| norms.h_infinity),
         })
     )
 }

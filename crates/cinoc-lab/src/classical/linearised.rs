@@ -13,6 +13,8 @@ pub struct Linearised {
     pub pushes: DMatrix<f64>,
     /// Index of each push among all numbers of all actions.
     pub columns: Vec<usize>,
+    /// Agent of each push.
+    pub owners: Vec<usize>,
     /// Push of each column at a raw action of 1, before saturation.
     pub unit: Vec<f64>,
     /// Agents.
@@ -32,7 +34,9 @@ impl Linearised {
             return Err(Error::bad("the problem", &*problem.name, reason));
         }
         let unit = |&column: &usize| f64::from(limits[column % width]) * strength[column / width];
-        Ok(Self { unit: columns.iter().map(unit).collect(), pushes: effect.select_columns(&columns), field, columns, agents })
+        let owners = columns.iter().map(|column| column / width).collect();
+        let (unit, pushes) = (columns.iter().map(unit).collect(), effect.select_columns(&columns));
+        Ok(Self { field, pushes, columns, owners, unit, agents })
     }
 }
 

@@ -3,27 +3,26 @@
 use super::{Controller, Linearised, Lqr, riccati};
 use nalgebra::DMatrix;
 
-/// Kalman filter in its steady state: estimate = prediction + gain·(reading − prediction).
+/// Kalman filter in its steady state: estimate = prediction + gain·(field as read − prediction).
 pub struct Filter {
-    /// Gain of the innovation.
+    /// Gain of the innovation; zero where a node is not read.
     pub gain: DMatrix<f64>,
 }
 
 impl Filter {
-    /// Designs the filter for white noise of a variance on every node, and unknown disturbances of this covariance per
-    /// tick; `None` if the Riccati equation has no solution that can be found.
-    pub fn design(plant: &Linearised, noise: f64, disturbance: &DMatrix<f64>) -> Option<Self> {
-        let nodes = plant.field.nrows();
-        let identity = DMatrix::identity(nodes, nodes);
-        let predicted = riccati(&plant.field.transpose(), &identity, disturbance, noise)?;
-        let gain = (&predicted + identity * noise).cholesky()?.solve(&predicted).transpose();
-        Some(Self { gain })
+    /// Designs the filter for readings `seen`·z with white noise of a variance on every one, and unknown disturbances of
+    /// this covariance per tick; `None` if the Riccati equation has no solution that can be found.
+    pub fn design(plant: &Linearised, seen: &DMatrix<f64>, noise: f64, disturbance: &DMatrix<f64>) -> Option<Self> {
+        let predicted = riccati(&plant.field.transpose(), &seen.transpose(), disturbance, noise)?;
+        let read = seen * predicted;
+        let unsure = &read * seen.transpose() + DMatrix::identity(seen.nrows(), seen.nrows()) * noise;
+        Some(Self { gain: unsure.cholesky()?.solve(&read).transpose() * seen })
     }
 }
 
 impl Lqr {
-    /// Returns the regulator as a controller. With a filter it uses the estimated field, with a delay of so many ticks the
-    /// field that it predicts for the tick in which a push acts. Its state is the filter's prediction, then the pushes
+    /// Returns the regulator as a controller. With a filter it uses the estimated field, with a delay in ticks the field
+    /// that it predicts for the tick in which a push acts. Its state is the filter's prediction, then the pushes
     /// that are on their way, the latest first.
     pub fn controller(&self, plant: &Linearised, filter: Option<&Filter>, delay: usize) -> Controller {
         let Linearised { field: a, pushes: b, .. } = plant;

@@ -3,8 +3,8 @@
 //! Agents stand at their regular positions and read the whole field. [`Linearised`] is one tick of the field near zero,
 //! z' = A·z + B·u; on a linear problem it is exact. [`Lqr`] minimises the mean over all ticks of the squared error plus
 //! a weight times the squared pushes, without limits and without an end, for any target that does not change. Where
-//! readings are noisy a Kalman [`Filter`] estimates the field, and where pushes act late the controller predicts it. The
-//! result is a policy (`policy.kind = "state_feedback"`) that is scored as any other; [`tuned`] chooses one.
+//! readings are noisy a Kalman [`Filter`] estimates the field, and where pushes act late the controller predicts it.
+//! Agents that do not share their readings have a filter each ([`Local`]). The result is a policy (`policy.kind = "state_feedback"`) that is scored as any other; [`tuned`] chooses one.
 //!
 //! ```
 //! use cinoc_lab::classical::{Linearised, Lqr};
@@ -18,6 +18,7 @@
 
 mod controller;
 mod linearised;
+mod local;
 mod lqg;
 mod lqr;
 mod riccati;
@@ -25,7 +26,8 @@ mod tuned;
 
 pub use controller::Controller;
 pub use linearised::Linearised;
+pub use local::{Local, windows};
 pub use lqg::Filter;
 pub use lqr::Lqr;
 pub use riccati::riccati;
-pub use tuned::{DISTURBANCES, Search, Tuned, WEIGHTS, tuned};
+pub use tuned::{DISTURBANCES, OTHERS, Readings, Trials, Tuned, WEIGHTS, tuned};

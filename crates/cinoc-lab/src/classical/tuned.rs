@@ -1,7 +1,8 @@
 //! The choice of a classical controller among designs.
 
-use super::{Filter, Linearised, Lqr};
+use super::{Controller, Filter, Linearised, Local, Lqr, windows};
 use cinoc::evaluate::{Request, scores};
+use cinoc::internal::agents::Losses;
 use cinoc::internal::budget;
 use cinoc::internal::random::Stream;
 use cinoc::internal::threads::Threads;
@@ -18,20 +19,32 @@ pub const WEIGHTS: [f64; 17] =
 /// Unknown disturbances per tick that filters are designed for and that are tried, relative to the initial fields.
 pub const DISTURBANCES: [f64; 8] = [1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2];
 
-/// A controller with its parameters and its score on the instances of the search.
+/// Pushes of others that filters of single agents are designed for and that are tried, relative to the limits.
+pub const OTHERS: [f64; 6] = [0.003, 0.01, 0.03, 0.1, 0.3, 1.0];
+
+/// Readings of a controller.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Readings {
+    /// One controller of all agents reads the whole field.
+    Whole,
+    /// Each agent reads its own window and decides alone.
+    Local,
+}
+
+/// A controller with its parameters and its score on the instances of the trials.
 pub struct Tuned {
     /// The controller.
     pub model: Model,
     /// Weight of the effort.
     pub effort: f64,
-    /// Disturbance that its filter is designed for, if it has one.
+    /// Disturbance that its filter is designed for, if it has one: of [`DISTURBANCES`], or of [`OTHERS`].
     pub disturbance: Option<f64>,
-    /// Mean score on the instances of the search.
+    /// Mean score on the instances of the trials.
     pub score: f64,
 }
 
-/// Instances and threads of a search.
-pub struct Search<'a> {
+/// Instances and threads of trials.
+pub struct Trials<'a> {
     /// Number of instances.
     pub instances: usize,
     /// Their seed.
@@ -44,31 +57,50 @@ pub struct Search<'a> {
 const MATRICES: f64 = 16.0;
 
 /// Designs a controller for each of these weights of the effort, and returns the one with the lowest mean score under
-/// the disturbances of the configuration. With sensor noise they have Kalman filters, one for each of
-/// [`DISTURBANCES`], and with a delay they predict the field. `tell` learns of each design and its score.
+/// the disturbances of the configuration. With sensor noise those with Kalman filters, one for each of
+/// [`DISTURBANCES`], are tried too, and with a delay they predict the field; with local readings each agent always has a
+/// filter, one for each of [`OTHERS`]. `tell` learns of each design and its score.
 pub fn tuned(
     registry: &Registry,
     config: &Config,
     weights: &[f64],
-    search: &Search,
+    readings: Readings,
+    trials: &Trials,
     tell: &mut dyn FnMut(&Tuned),
 ) -> Result<Tuned, Error> {
     let problem = registry.parts(config)?.problem;
     let (agents, nodes) = (problem.agents, problem.stepper.grid().count());
-    let bytes = MATRICES * size_of::<f64>() as f64 * (nodes * nodes) as f64;
-    budget::check(&format!("a regulator of {nodes} nodes"), bytes)?;
+    let disturbance = problem.swarm.disturbance();
+    if disturbance.each_sensor || disturbance.lost != Losses::default() {
+        let expected = "without swarm.sensor_noise_each and swarm.lost: a regulator reads the field, not samples of it";
+        return Err(Error::bad("the sensors", "of samples", expected));
+    }
+    let states = match readings {
+        Readings::Whole => nodes,
+        Readings::Local => agents * (nodes + disturbance.delay * agents * problem.swarm.action_width()),
+    };
+    let square = |size: usize| size_of::<f64>() as f64 * (size * size) as f64;
+    budget::check(&format!("a regulator of {states} states"), MATRICES * square(nodes) + 6.0 * square(states))?;
     let calm = Overlay::from_pairs(&calm(registry, config)?)?;
     let plant = Linearised::of(&registry.parts(&registry.change(config, &calm)?)?.problem, agents)?;
-    let filters = filters(&problem, &plant, search.seed);
+    let delay = disturbance.delay;
+    let estimators = match readings {
+        Readings::Whole => central(&problem, &plant, trials.seed),
+        Readings::Local => local(&problem, config, &plant, trials.seed)?,
+    };
     let mut best: Option<Tuned> = None;
     for &effort in weights {
         let Some(lqr) = Lqr::design(&plant, effort) else { continue };
-        for (disturbance, filter) in &filters {
-            let controller = lqr.controller(&plant, filter.as_ref(), problem.swarm.disturbance().delay);
+        for (disturbance, estimator) in &estimators {
+            let controller: Controller = match estimator {
+                Estimator::None => lqr.controller(&plant, None, delay),
+                Estimator::Whole(filter) => lqr.controller(&plant, Some(filter), delay),
+                Estimator::Local(local) => local.controller(&lqr, &plant, delay),
+            };
             let model = controller.model(registry, config, &plant)?;
             let (problem, policy) = model.build(registry)?;
-            let request = Request::test(agents, search.instances, search.seed);
-            let score = scores(&problem, &*policy, &model.params, &request, search.threads)?.mean(0);
+            let request = Request::test(agents, trials.instances, trials.seed);
+            let score = scores(&problem, &*policy, &model.params, &request, trials.threads)?.mean(0);
             let tried = Tuned { model, effort, disturbance: *disturbance, score };
             tell(&tried);
             if best.as_ref().is_none_or(|best| score < best.score) {
@@ -79,29 +111,54 @@ pub fn tuned(
     best.ok_or_else(|| Error::bad("the problem", &*problem.name, "one that a linear regulator can stabilise"))
 }
 
-/// Returns a filter for each disturbance, or none if sensors have no noise.
-fn filters(problem: &Problem, plant: &Linearised, seed: u64) -> Vec<(Option<f64>, Option<Filter>)> {
-    let noise = problem.swarm.disturbance().sensor.powi(2);
-    if noise == 0.0 {
-        return vec![(None, None)];
-    }
-    let spread = spread(problem, plant, seed);
-    let designed =
-        DISTURBANCES.iter().filter_map(|&size| Some((Some(size), Some(Filter::design(plant, noise, &(&spread * size))?))));
-    designed.collect()
+/// Source of a controller's field.
+enum Estimator {
+    /// As it is read.
+    None,
+    /// By a filter of the whole field.
+    Whole(Filter),
+    /// By a filter of each agent.
+    Local(Local),
 }
 
-/// Returns the second moments of initial fields.
-fn spread(problem: &Problem, plant: &Linearised, seed: u64) -> DMatrix<f64> {
+/// Returns no filter and, if sensors have noise, one for each disturbance.
+fn central(problem: &Problem, plant: &Linearised, seed: u64) -> Vec<(Option<f64>, Estimator)> {
+    let (noise, nodes) = (problem.swarm.disturbance().sensor.powi(2), plant.field.nrows());
+    let mut found = vec![(None, Estimator::None)];
+    if noise == 0.0 {
+        return found;
+    }
+    let ([start, _], all) = (spreads(problem, plant, seed), DMatrix::identity(nodes, nodes));
+    let design = |size: f64| Some((Some(size), Estimator::Whole(Filter::design(plant, &all, noise, &(&start * size))?)));
+    found.extend(DISTURBANCES.into_iter().filter_map(design));
+    found
+}
+
+/// Returns filters of single agents for each size of the pushes of others.
+fn local(problem: &Problem, config: &Config, plant: &Linearised, seed: u64) -> Result<Vec<(Option<f64>, Estimator)>, Error> {
+    let Some(width) = config.get("observe.window").and_then(|width| width.as_float()) else {
+        return Err(Error::bad("the problem", &*problem.name, "one whose agents read a window (observe.window)"));
+    };
+    let [start, target] = spreads(problem, plant, seed);
+    let (windows, noise) = (windows(problem, plant.agents, width), problem.swarm.disturbance().sensor.powi(2));
+    let design =
+        |size: f64| Some((Some(size), Estimator::Local(Local::design(plant, &windows, noise, size, [&start, &target])?)));
+    Ok(OTHERS.into_iter().filter_map(design).collect())
+}
+
+/// Returns the second moments of initial fields and of targets.
+fn spreads(problem: &Problem, plant: &Linearised, seed: u64) -> [DMatrix<f64>; 2] {
     const DRAWS: usize = 256;
     let nodes = plant.field.nrows();
-    let mut sum = DMatrix::identity(nodes, nodes) * 1e-9;
+    let mut sums = [(); 2].map(|()| DMatrix::identity(nodes, nodes) * 1e-9);
     for i in 0..DRAWS {
-        let start = InitialCondition::drawn(problem, plant.agents, seed, Stream::Test, i).start;
-        let field = DVector::from_iterator(nodes, start.iter().map(|&z| f64::from(z)));
-        sum += &field * field.transpose() / DRAWS as f64;
+        let drawn = InitialCondition::drawn(problem, plant.agents, seed, Stream::Test, i);
+        for (sum, field) in sums.iter_mut().zip([drawn.start, drawn.target]) {
+            let field = DVector::from_iterator(nodes, field.iter().map(|&z| f64::from(z)));
+            *sum += &field * field.transpose() / DRAWS as f64;
+        }
     }
-    sum
+    sums
 }
 
 /// Returns the changes that switch off noise, delay and lost readings, with which no plant is linearised.

@@ -6,6 +6,7 @@ use super::fixed_point::fixed_point;
 use super::growth::{Growth, neutral};
 use super::krylov::norm;
 use super::margins::Margins;
+use super::norms::Norms;
 use super::opened::Between;
 use super::rest::Rest;
 use super::symmetry::indices;
@@ -59,7 +60,11 @@ impl Stability {
             })
         });
         let found = Self::about(closed, &x, growth, Some(bloch));
-        Ok(Self { phase: fastest.0, uncontrolled: endless, margins: margins.flatten(), ..found })
+        let norms = options.norms.then(|| {
+            let bloch = found.bloch.as_ref().expect("the result of a lattice");
+            Norms::of_cells(bloch, bloch.phases_on(found.length), found.cell_nodes, problem.tick_time())
+        });
+        Ok(Self { phase: fastest.0, uncontrolled: endless, margins: margins.flatten(), norms: norms.flatten(), ..found })
     }
 
     /// Analyses a closed loop in its domain.
@@ -79,6 +84,7 @@ impl Stability {
         Ok(Self {
             uncontrolled,
             margins: margins.flatten(),
+            norms: options.norms.then(|| Norms::of_whole(&held, &rest.x)).flatten(),
             still: !problem.swarm.moves() || rest.moving.is_some(),
             moving: rest.moving.map(|x| growth_of_whole(&closed.clone().moving(), &x).all),
             ..Self::about(closed, &rest.x, growth, None)
@@ -105,6 +111,7 @@ impl Stability {
             offset: norm(&x[..nodes]) / (nodes as f64).sqrt(),
             far: bloch.as_ref().map_or(0.0, |bloch| bloch.far),
             margins: None,
+            norms: None,
             bloch,
             length: grid.lengths[0] as f64,
             tick_time: problem.tick_time(),

@@ -131,6 +131,11 @@ impl Bloch {
         matrix
     }
 
+    /// Returns the matrix of the closed loop from that of the opened one.
+    pub fn close(&self, open: &DMatrix<Complex<f64>>) -> DMatrix<Complex<f64>> {
+        self.nominal.close(open, self.sizes[0])
+    }
+
     /// Returns the largest factors per tick of the closed loop from the matrix of the opened one, to within a tolerance if
     /// they have to be approximated.
     fn factors(&self, open: &DMatrix<Complex<f64>>, between: Between, tolerance: impl Fn(f64) -> f64) -> [Complex<f64>; 2] {

@@ -9,7 +9,7 @@
 //! Jacobian is used ([`whole`]). [`simulate`] measures the growth in a run.
 //!
 //! A gain k and a delay of d ticks between decisions and their effect change `J`: [`Margins`] are those up to which the
-//! loop stays stable. Swarms with failed agents are analysed as they are, on a ring or torus as one cell of an infinite
+//! loop stays stable. Of a stable loop [`Norms`] say how much a load moves the field. Swarms with failed agents are analysed as they are, on a ring or torus as one cell of an infinite
 //! lattice ([`swarm`]).
 //!
 //! The analysis is local: it holds for small disturbances, with agents at their positions of rest. See
@@ -34,6 +34,7 @@ mod fixed_point;
 mod growth;
 mod krylov;
 mod margins;
+mod norms;
 mod opened;
 mod rest;
 mod rings;
@@ -45,6 +46,7 @@ mod tick;
 pub use derivatives::derivatives;
 pub use growth::Growth;
 pub use margins::Margins;
+pub use norms::Norms;
 pub use rest::Rest;
 pub use rings::Ring;
 pub use simulate::simulate;
@@ -89,6 +91,8 @@ pub struct Stability {
     pub far: f64,
     /// Gain and delay margins in the domain, with agents held, if they were asked for and the loop is stable there.
     pub margins: Option<Margins>,
+    /// Norms in the domain, with agents held, if they were asked for and the loop is stable there and not too large.
+    pub norms: Option<Norms>,
     bloch: Option<Bloch>,
     length: f64,
     tick_time: f64,
@@ -101,6 +105,8 @@ pub struct Options {
     pub failed: Vec<usize>,
     /// Computes [`Stability::margins`], the most expensive part.
     pub margins: bool,
+    /// Computes [`Stability::norms`].
+    pub norms: bool,
 }
 
 /// Nodes of the largest domain that is treated as one cell of a lattice.

@@ -182,6 +182,8 @@ impl Definition for Density2d {
         }
     }
 
+    const SHIPPED: Preset = Preset::Robust;
+
     fn preset(preset: Preset) -> (Self, Recipe) {
         let mut settings = Self {
             physics: Density2dPhysics {

@@ -10,7 +10,7 @@ pub use agents::{Mobile, Static, crowd};
 pub use line::{LineDomain, tune_line, tune_tracking};
 pub use plane::{Heat2dPhysics, HeatPlane};
 pub use rest::{PlaneStates, Rest, States, calm, nodes_fit, rest_needs_no_view, states_fit, tori};
-pub use robust::{RANGE, Variation, harden, vary};
+pub use robust::{RANGE, Variation, harden};
 
 use crate::Error;
 use crate::problem::Sweep;

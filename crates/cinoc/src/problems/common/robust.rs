@@ -30,7 +30,7 @@ pub fn harden(observe: &mut Window, train: &mut Train, variation: &Variation) {
 }
 
 /// Applies what robust recipes have in common to training.
-pub fn vary(train: &mut Train, &Variation { size, push, coefficients, ticks }: &Variation) {
+fn vary(train: &mut Train, &Variation { size, push, coefficients, ticks }: &Variation) {
     let noise = format!("{:?}..{:?}", 1e-3 * size, 0.03 * size);
     let lengths: Vec<String> = ticks.iter().map(usize::to_string).collect();
     train.vary = vec![
