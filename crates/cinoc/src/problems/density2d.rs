@@ -255,7 +255,8 @@ impl Definition for Density2d {
         let mut policy =
             Recurrent { head: 64, memory_ticks: [2.0, 100.0], output_scale: 0.07, output_gain: 0.25, ..Recurrent::default() };
         if preset == Preset::Robust {
-            settings.observe.range = RANGE;
+            // Where agents heap it up, the density is steep.
+            settings.observe.range = 3.0 * RANGE;
             settings.swarm.start_even = true;
             // Both components of the wind that is on its way must be known to undo a delay.
             policy.own_push = true;
