@@ -236,8 +236,8 @@ fn norms_are_those_of_autoregressive_processes() {
         stability::swarm(&problem, &Proportional(gain), &Params::default(), 6, &options).unwrap().norms
     };
     for (keep, gain) in [(0.9, 0.0), (0.9, 0.5), (1.2, 0.5), (0.4, 1.2)] {
-        let (found, a) = (norms(keep, gain, 0).unwrap(), f64::from(keep) - f64::from(gain));
-        let taken = 0.5 * (1.0 + f64::from(keep));
+        let (found, a) = (norms(keep, gain, 0).unwrap(), keep as f64 - gain as f64);
+        let taken = 0.5 * (1.0 + keep as f64);
         assert_close(found.h2, taken / (1.0 - a * a).sqrt(), 1e-5, "order one, H2");
         assert_close(found.h_infinity, taken / (1.0 - a.abs()), 1e-3, "order one, H-infinity");
     }

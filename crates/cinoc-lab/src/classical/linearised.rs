@@ -33,7 +33,7 @@ impl Linearised {
             let reason = "agents whose actions change a field at rest: only there a linear regulator exists";
             return Err(Error::bad("the problem", &*problem.name, reason));
         }
-        let unit = |&column: &usize| f64::from(limits[column % width]) * strength[column / width];
+        let unit = |&column: &usize| limits[column % width] as f64 * strength[column / width];
         let owners = columns.iter().map(|column| column / width).collect();
         let (unit, pushes) = (columns.iter().map(unit).collect(), effect.select_columns(&columns));
         Ok(Self { field, pushes, columns, owners, unit, agents })
@@ -47,5 +47,5 @@ fn strengths(problem: &Problem, agents: usize) -> Vec<f64> {
     let xi = tape.constant([1, agents, problem.swarm.dimensions()], &positions);
     let strength = problem.swarm.strength(tape.constant([1, agents], &vec![1.0 as Real; agents]), xi);
     let id = strength.id();
-    tape.into_arena().value(&[], id).iter().map(|&x| f64::from(x)).collect()
+    tape.into_arena().value(&[], id).iter().map(|&x| x as f64).collect()
 }

@@ -77,7 +77,7 @@ pub fn windows(problem: &Problem, agents: usize, width: f64) -> Vec<Vec<usize>> 
     let (grid, places) = (problem.stepper.grid(), problem.swarm.start(agents));
     let axes: Vec<Vec<f64>> = (0..grid.dimensions()).map(|axis| grid.positions(axis)).collect();
     let near = |axis: usize, node: f64, place: f64| {
-        let (apart, length) = ((node - place).abs(), f64::from(grid.lengths[axis]));
+        let (apart, length) = ((node - place).abs(), grid.lengths[axis] as f64);
         let apart = if grid.periodic { apart.min(length - apart) } else { apart };
         apart <= 0.5 * width + grid.spacing(axis)
     };
@@ -86,7 +86,7 @@ pub fn windows(problem: &Problem, agents: usize, width: f64) -> Vec<Vec<usize>> 
         (0..axes.len()).rev().all(|axis| {
             let at = rest % axes[axis].len();
             rest /= axes[axis].len();
-            near(axis, axes[axis][at], f64::from(place[axis]))
+            near(axis, axes[axis][at], place[axis] as f64)
         })
     };
     places.chunks(axes.len()).map(|place| (0..grid.count()).filter(|&node| inside(node, place)).collect()).collect()

@@ -154,7 +154,7 @@ fn spreads(problem: &Problem, plant: &Linearised, seed: u64) -> [DMatrix<f64>; 2
     for i in 0..DRAWS {
         let drawn = InitialCondition::drawn(problem, plant.agents, seed, Stream::Test, i);
         for (sum, field) in sums.iter_mut().zip([drawn.start, drawn.target]) {
-            let field = DVector::from_iterator(nodes, field.iter().map(|&z| f64::from(z)));
+            let field = DVector::from_iterator(nodes, field.iter().map(|&z| z as f64));
             *sum += &field * field.transpose() / DRAWS as f64;
         }
     }

@@ -114,7 +114,7 @@ impl Response {
         let mut slowest = eigenvalues(closed.clone());
         slowest.sort_by(|a, b| b.norm().total_cmp(&a.norm()));
         slowest.truncate(EIGENVALUES);
-        if slowest[0].norm() >= 1.0 - 1e2 * f64::from(Real::EPSILON) {
+        if slowest[0].norm() >= 1.0 - 1e2 * Real::EPSILON as f64 {
             return None;
         }
         let free = open.view((0, 0), (nodes, nodes));
