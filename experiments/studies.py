@@ -2,13 +2,14 @@
 discs.jsonl.
 
     python3 experiments/studies.py [--problem P,…] [--study S,…] [--trained | --used]
-    python3 experiments/studies.py noisy | rings | discs | senses
+    python3 experiments/studies.py noisy | rings | discs | senses | ablation
 
 After experiments/train.py (or archive.py fetch). `cinoc study` keeps its tables in runs/studies/, where what is
 there is not computed again; complete ones are put into results/. Policies that a study trains get a quarter of the
 updates of the recipe; in the plane such studies score on 50 instances. `noisy` compares the paper's setting trained
 with and without noise, `rings` uses the ks1d policies on longer rings, `discs` the policies of heat2d_obstacles with
-discs elsewhere or moving; `senses` trains robust policies of heat1d with an input left out or added, one seed each.
+discs elsewhere or moving; `senses` trains robust policies of heat1d with an input left out or added, one seed each;
+`ablation` leaves out each ingredient of the sharp recipe, and adds each to the paper's setting, three seeds each.
 """
 
 import argparse
@@ -39,6 +40,8 @@ from tables import jsonl, put, read
 
 # Updates of policies with an input left out or added, instead of 3000.
 SENSES_UPDATES = 400
+# Problems whose ingredients are switched off.
+ABLATION = ("heat1d", "fkpp1d", "heat2d", "ks1d")
 RINGS = ((32, 128, "10,15,20,30,60,90,120"), (64, 256, "30"), (200, 512, "80"), (500, 1024, "200"))
 DISCS = (
     ("obstacles.discs=[[0.5, 0.5, 0.08], [0.15, 0.15, 0.08], [0.85, 0.85, 0.08]]",),
@@ -126,6 +129,16 @@ def senses():
     record("senses", "heat1d", found, computing() - before)
 
 
+def ablation(problems):
+    """Ingredients of the sharp recipe left out, or added to the paper's setting."""
+    for problem in problems:
+        before = computing()
+        few = ("--set", f"train.updates={PROBLEMS[problem].study_updates}", "--threads", 1)
+        few += () if problem.endswith("1d") else ("--instances", 50)
+        found = run_study("ablation", problem, [run_name(problem, "tuned", 0)], RUNS / "studies", *few)
+        record("ablation", problem, found, computing() - before)
+
+
 def noisy():
     """With and without noise in training; both are used without."""
     quiet = ["--used", "swarm.sensor_noise=0", "--used", "swarm.actuator_noise=0"]
@@ -178,12 +191,15 @@ def discs():
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", nargs="?", choices=("noisy", "rings", "discs", "senses"))
+    parser.add_argument("what", nargs="?", choices=("noisy", "rings", "discs", "senses", "ablation"))
     parser.add_argument("--problem", default=",".join(PROBLEMS))
     parser.add_argument("--study")
     parser.add_argument("--trained", action="store_true", help="only studies that train their policies")
     parser.add_argument("--used", action="store_true", help="only studies of trained policies")
     given = parser.parse_args()
+    if given.what == "ablation":
+        ablation(given.problem.split(",") if given.problem != ",".join(PROBLEMS) else ABLATION)
+        return
     if given.what:
         {"noisy": noisy, "rings": rings, "discs": discs, "senses": senses}[given.what]()
         return

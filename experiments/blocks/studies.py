@@ -336,6 +336,22 @@ def senses():
     )
 
 
+@block("ablation")
+def ablation():
+    """Ingredients of the sharp recipe left out, and added to the paper's setting."""
+    found = {one["problem"]: one["rows"] for one in rows("studies/ablation")}
+    grid = collections.defaultdict(dict)
+    for problem, lines in found.items():
+        for line in dict.fromkeys(row["line"] for row in lines):
+            name, _, case = line.partition(", ")
+            values = sorted(value(row) for row in lines if row["line"] == line)
+            grid[name][problem, case] = f"{number(statistics.geometric_mean(values))} ({number(values[0])} … {number(values[-1])})"
+    cases = ("", "half the agents", "four times", "failures")
+    head = [*(f"`{problem}`{case and ', ' + case}" for problem in found for case in cases)]
+    lines = [[name, *(cells.get((problem, case), "") for problem in found for case in cases)] for name, cells in grid.items()]
+    return table(["geometric mean (least … most) of three seeds", *head], lines)
+
+
 CLASSICAL = (
     *("undisturbed", "noise 0.01", "delay 2", "delay 5", "noise 0.01, delay 5"),
     *("half the agents", "twice the agents"),
@@ -349,6 +365,7 @@ def classical():
     names = {
         "lqr": "LQR or LQG, whole field, a design for each column",
         "lqg": "LQG, whole field, one design",
+        "mpc": "MPC with limits, whole field, a design for each column",
         "local": "LQG, local, a design for each column",
         "p": "P, local",
         "pi": "PI, local",

@@ -15,6 +15,7 @@
 //! # Ok::<(), cinoc::Error>(())
 //! ```
 
+mod ablation;
 mod cardinality;
 mod delay;
 mod domain;
@@ -47,6 +48,7 @@ pub const ALL: &[Study] = &[
     delay::STUDY,
     robust::STUDY,
     senses::STUDY,
+    ablation::STUDY,
     physics::STUDY,
     view::STUDY,
     effort::STUDY,

@@ -83,7 +83,7 @@ fn decode(bytes: &[u8], key: &str, count: usize) -> Option<Vec<Real>> {
 }
 
 /// Fowler–Noll–Vo hash, variant 1a.
-fn hash(bytes: &[u8]) -> u64 {
+pub fn hash(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |sum, &byte| (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
