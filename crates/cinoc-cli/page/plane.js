@@ -27,9 +27,9 @@ export class PlaneView {
     return this.facts.lengths[0] / this.facts.lengths[1];
   }
 
-  /** The place of a point of the field on the canvas, in CSS pixels. */
-  toScreen([x, y]) {
-    const [[lx, ly], [width, height]] = [this.facts.lengths, sizeOf(this.canvas)];
+  /** The place of a point of the field on the canvas, in CSS pixels. Asking for the size of the canvas takes time: for many points, give it. */
+  toScreen([x, y], [width, height] = sizeOf(this.canvas)) {
+    const [lx, ly] = this.facts.lengths;
     return [(x / lx) * width, (1 - y / ly) * height];
   }
 
@@ -85,7 +85,8 @@ export class PlaneView {
     const { positions, strength, action, reach, marked } = scene;
     const count = positions.length / 2;
     const radius = dotRadius(width, count);
-    const place = (k) => this.toScreen([positions[2 * k], positions[2 * k + 1]]);
+    const size = sizeOf(this.canvas);
+    const place = (k) => this.toScreen([positions[2 * k], positions[2 * k + 1]], size);
     if (scene.trail?.length > 1 && count <= CROWD) this.drawTrails(context, scene.trail, strength, radius);
     if (marked !== undefined) this.drawWindow(context, [positions[2 * marked], positions[2 * marked + 1]]);
     // Failed agents lie below: active ones may have come to their places.
@@ -104,7 +105,7 @@ export class PlaneView {
   drawTrails(context, trail, strength, radius) {
     context.lineWidth = Math.max(1, 0.35 * radius);
     context.lineCap = "round";
-    const parts = 3;
+    const [parts, size] = [3, sizeOf(this.canvas)];
     for (let part = 0; part < parts; part++) {
       const [from, to] = [part, part + 1].map((p) => Math.floor((p / parts) * (trail.length - 1)));
       context.strokeStyle = ink(this.palette.black, 0.16 + 0.2 * part);
@@ -112,7 +113,7 @@ export class PlaneView {
       for (let k = 0; k < strength.length; k++) {
         if (strength[k] === 0) continue;
         for (let t = from; t <= to; t++) {
-          const at = this.toScreen([trail[t][2 * k], trail[t][2 * k + 1]]);
+          const at = this.toScreen([trail[t][2 * k], trail[t][2 * k + 1]], size);
           if (t === from) context.moveTo(...at);
           else context.lineTo(...at);
         }

@@ -122,11 +122,11 @@ export class Play {
     });
   }
 
-  /** Continues trails, and the scales of pushes and speeds. */
+  /** Continues trails of agents that move, and the scales of pushes and speeds. */
   follow({ positions, action }, lane) {
     if (!positions) return;
     const [trail, reach, now] = [this.trails[lane], this.reaches[lane], reachOf(this.facts, action)];
-    trail.push(positions);
+    if (this.facts.moves) trail.push(positions);
     if (trail.length > TRAIL) trail.shift();
     const { limits } = this.facts;
     reach.push = Math.max(FADE * reach.push, now.push, LEAST * limits[0]);
