@@ -1,10 +1,11 @@
 """Linear stability analysis against simulations, in double precision: results/stability.jsonl. About five minutes on a
 core.
 
-    python3 experiments/stability.py [pairs | long]
+    python3 experiments/stability.py [pairs | long | margins]
 
 `pairs` builds the example that prints predicted and simulated growth rates (STABILITY_EXAMPLE names another one);
-`long` runs ks1d for ten times the episode from chaos and needs `cinoc` on the path.
+`long` runs ks1d for ten times the episode from chaos and needs `cinoc` on the path, as `margins` does: gain and delay
+margins and norms of default and sharp policies, in single precision, a quarter of an hour.
 """
 
 import argparse
@@ -26,6 +27,15 @@ PAIRS = (
     *(("heat2d", "agents", (16,), (f"policy.output_gain={gain}",)) for gain in (2, 4)),
 )
 TICKS = 2000
+# Problem, numbers of agents, share of failures.
+MARGINS = (
+    ("heat1d", "4,8,16,32", 0),
+    ("heat2d", "16", 0),
+    ("ks1d", "8,12", 0),
+    ("ks1d", "8", 0.3),
+    ("ks1d", "12", 0.3),
+    ("ks2d", "100", 0),
+)
 BUILD = "cargo build --release --locked -p cinoc-double-tests --example stability"
 
 
@@ -82,11 +92,24 @@ def long():
     )
 
 
+def margins():
+    """Margins and norms of default and sharp policies."""
+    for setting in ("", ":sharp"):
+        lines = []
+        for problem, agents, fail in MARGINS:
+            failures = ("--fail", fail) if fail else ()
+            found = cinoc("stability", f"{problem}{setting}", "--agents", agents, "--norms", *failures)
+            lines += [{"policy": f"{problem}{setting}", "commit": commit(), **row} for row in found]
+            print(f"{problem}{setting}, {agents} agents", flush=True)
+        name = f"margins{setting}"
+        put("stability", [{"run": name, "kind": "margins", **line} for line in lines], run=name)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", nargs="*", choices=[[], "pairs", "long"])
-    for what in parser.parse_args().what or ("pairs", "long"):
-        {"pairs": pairs, "long": long}[what]()
+    parser.add_argument("what", nargs="*", choices=[[], "pairs", "long", "margins"])
+    for what in parser.parse_args().what or ("pairs", "long", "margins"):
+        {"pairs": pairs, "long": long, "margins": margins}[what]()
 
 
 if __name__ == "__main__":

@@ -205,6 +205,34 @@ def pairs():
     return [counts, "", *table(head, out)]
 
 
+@block("margins")
+def margins():
+    """Margins and norms of default and sharp policies."""
+    rate = lambda x: "" if x is None else f"{x:+.3g}"
+    ticks = lambda n: "" if n is None else f"{n} tick{'s' * (n != 1)}"
+    out = []
+    for r in rows("stability"):
+        if r["kind"] != "margins":
+            continue
+        gains = r["gain_margin"]
+        out.append(
+            [
+                f"`{r['policy']}`",
+                f"{r['agents']}, {r['failed']} failed" if r["failed"] else r["agents"],
+                f"{r['spacing']:.3g}",
+                rate(r["rate"]),
+                rate(r["rate_infinite"]),
+                rate(r["rate_moving"]),
+                rate(r["uncontrolled"]),
+                f"{number(gains[0])} to {number(gains[1])}" if gains else "",
+                ticks(r["delay_margin"]),
+                *(number(r[norm]) if r.get(norm) else "" for norm in ("h2", "h_infinity")),
+            ]
+        )
+    head = ["policy", "agents", "spacing", "held", "held, infinite lattice", "moving", "uncontrolled"]
+    return table([*head, "gain margin", "delay margin", "H₂", "H∞"], out)
+
+
 @block("long-runs")
 def long_runs():
     """ks1d over ten times the episode."""

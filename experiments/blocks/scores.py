@@ -239,8 +239,9 @@ def footnotes():
     """What two rows compare, with the figures of results/variants.jsonl, and numbers of training seeds."""
     like = next((line for line in rows("variants") if line["run"] == "ks2d/paper's lattice and time"), None)
     found = f": {number(like['ratio'])} ({interval(like['ratio_95'])})" if like else ""
-    few = [f"`{problem}`" for problem in PROBLEMS if len(default(problem).seeds) == 1]
-    ours = "Three training seeds" + (f", of the default policies of {', '.join(few)} one" if few else "")
+    few = {count: [f"`{one}`" for one in PROBLEMS if len(default(one).seeds) == count] for count in (2, 1)}
+    words = [f"{word} for {', '.join(few[count])}" for count, word in ((2, "two"), (1, "one")) if few[count]]
+    ours = "Three training seeds" + (f", of the default policies {', '.join(words)}" if words else "")
     return [
         f"¹ Lattice and time differ from the paper's; with its own a tie (sharp policy){found}. ",
         "² The paper labels its column moment matching loss, ours is the mean squared error. ",

@@ -49,7 +49,9 @@ impl Op for Roughness {
     }
 
     fn forward(&self, x: &Inputs, y: &mut [Real], _: &mut [Real], _: &mut [Real]) {
-        y.iter_mut().zip(x[0].chunks_exact(self.width)).for_each(|(y, patch)| *y = self.mean_square(patch).sqrt().sqrt());
+        // Squares of a diverged field overflow; what agents observe stays finite.
+        let root = |patch| self.mean_square(patch).min(Real::MAX).sqrt().sqrt();
+        y.iter_mut().zip(x[0].chunks_exact(self.width)).for_each(|(y, patch)| *y = root(patch));
     }
 
     fn vjp(&self, _: &Inputs, _: &[Real], _: &[Real], _: &[Real], _: &mut Cotangents, _: &mut [Real]) {}
