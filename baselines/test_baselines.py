@@ -54,7 +54,8 @@ def test_a_method_updates_and_is_recorded(method: str, tmp_path: Path, monkeypat
 
 
 def test_scores_are_those_of_cinoc() -> None:
-    policy = cinoc.load(PROBLEM)
+    # Its agents observe what those of the baselines do; default policies also sense ages and roughness.
+    policy = cinoc.load(f"{PROBLEM}:sharp")
     table = cinoc.evaluate(policy, agents=[8, 16], instances=10, seed=77, threads=1)
     free = score.uncontrolled(PROBLEM, 10, 77)
     assert np.allclose(free, table.attrs["uncontrolled"][8], rtol=1e-5)
