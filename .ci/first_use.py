@@ -8,7 +8,8 @@ install   `pip install --no-compile` of the wheel with all its packages out of t
 import    `import cinoc` in a new interpreter
 rollout   a first rollout of a shipped policy, in the same one
 
-The result is the best of N rounds (default: 2), each in a new environment. On a busy machine compare the seconds of processor time.
+The result is the best of N rounds (default: 2), each in a new environment. A machine that is slower than the one the limit was set on, by a fixed
+loop timed before each round, has as much more time.
 """
 import argparse
 import json
@@ -51,6 +52,14 @@ def first_use(wheel, packages, folder, compiled):
     return seconds, processor_time() - used
 
 
+def slowness():
+    """Returns the time of a fixed loop over its time on an idle Xeon of 2.5 GHz, at least 1."""
+    begun, total = time.perf_counter(), 0
+    for number in range(5_000_000):
+        total += number
+    return max(1.0, (time.perf_counter() - begun) / 0.5)
+
+
 def processor_time():
     """Returns the processor time of all commands so far."""
     times = os.times()
@@ -76,14 +85,15 @@ def main():
         copy.unlink()
     best = None
     for number in range(1, options.rounds + 1):
+        slower = slowness()
         with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
             seconds, used = first_use(wheel, packages, pathlib.Path(folder), options.compile)
         total = sum(seconds.values())
-        best = total if best is None else min(best, total)
-        print(f"round {number}: {total:.1f} s: " + ", ".join(f"{name} {value:.2f}" for name, value in seconds.items()) + f"; {used:.1f} s of processor time", flush=True)
+        best = min(total / slower, best or total / slower)
+        print(f"round {number}: {total:.1f} s on a machine {slower:.2f} times as slow: " + ", ".join(f"{name} {value:.2f}" for name, value in seconds.items()) + f"; {used:.1f} s of processor time", flush=True)
     if best > options.within:
-        sys.exit(f"the first use of the wheel takes {best:.1f} s, over {options.within:g} s")
-    print(f"install, import and first rollout in {best:.1f} s, at most {options.within:g}")
+        sys.exit(f"the first use of the wheel takes {best:.1f} s of the usual machine, over {options.within:g} s")
+    print(f"install, import and first rollout in {best:.1f} s of the usual machine, at most {options.within:g}")
 
 
 if __name__ == "__main__":

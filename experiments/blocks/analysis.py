@@ -224,7 +224,7 @@ def margins():
                 rate(r["rate_infinite"]),
                 rate(r["rate_moving"]),
                 rate(r["uncontrolled"]),
-                f"{number(gains[0])} to {number(gains[1])}" if gains else "",
+                f"{number(gains[0]) if gains[0] else 0} to {number(gains[1])}" if gains else "",
                 ticks(r["delay_margin"]),
                 *(number(r[norm]) if r.get(norm) else "" for norm in ("h2", "h_infinity")),
             ]
