@@ -5,7 +5,7 @@ core.
 
 `pairs` builds the example that prints predicted and simulated growth rates (STABILITY_EXAMPLE names another one);
 `long` runs ks1d for ten times the episode from chaos and needs `cinoc` on the path, as `margins` does: gain and delay
-margins and norms of default and sharp policies, in single precision, a quarter of an hour.
+margins and norms of default and sharp policies, in single precision, in some minutes.
 """
 
 import argparse

@@ -192,23 +192,23 @@ def discs():
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", nargs="?", choices=("noisy", "rings", "discs", "senses", "ablation"))
-    parser.add_argument("--problem", default=",".join(PROBLEMS))
+    parser.add_argument("--problem")
     parser.add_argument("--study")
     parser.add_argument("--trained", action="store_true", help="only studies that train their policies")
     parser.add_argument("--used", action="store_true", help="only studies of trained policies")
     given = parser.parse_args()
-    if given.what == "ablation":
-        ablation(given.problem.split(",") if given.problem != ",".join(PROBLEMS) else ABLATION)
-        return
+    problems = given.problem.split(",") if given.problem else None
     if given.what:
-        {"noisy": noisy, "rings": rings, "discs": discs, "senses": senses}[given.what]()
+        alone = {"noisy": noisy, "rings": rings, "discs": discs, "senses": senses}
+        alone["ablation"] = lambda: ablation(problems or ABLATION)
+        alone[given.what]()
         return
     names = (
         given.study.split(",")
         if given.study
         else [*(STUDIES_USED + STUDIES_ROBUST) * (not given.trained), *STUDIES_TRAINED * (not given.used)]
     )
-    studies(given.problem.split(","), names)
+    studies(problems or PROBLEMS, names)
 
 
 if __name__ == "__main__":

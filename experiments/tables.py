@@ -1,5 +1,6 @@
 """The tables of results/: JSON lines, one file per kind of evidence; every line has `run` and `commit`."""
 
+import fcntl
 import json
 import os
 
@@ -30,7 +31,15 @@ def write(name, lines):
 
 
 def put(name, new, **old):
-    """Adds lines in place of those whose fields have the values `old`."""
+    """Adds lines in place of those whose fields have the values `old`. Commands that run at the same time wait for
+    each other."""
+    with open(RESULTS / "README.md") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        replace(name, new, old)
+
+
+def replace(name, new, old):
+    """The same for the only command that writes."""
     lines = read(name)
     gone = (
         [all(line.get(key) == value for key, value in old.items()) for line in lines] if old else [False] * len(lines)

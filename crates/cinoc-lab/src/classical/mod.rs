@@ -1,10 +1,11 @@
 //! Classical controllers: the linearised plant, the Riccati equation, and linear-quadratic regulators.
 //!
-//! Agents stand at their regular positions and read the whole field. [`Linearised`] is one tick of the field near zero,
+//! Agents remain at their regular positions. [`Linearised`] is one tick of the field near zero,
 //! z' = A·z + B·u; on a linear problem it is exact. [`Lqr`] minimises the mean over all ticks of the squared error plus
 //! a weight times the squared pushes, without limits and without an end, for any target that does not change. Where
 //! readings are noisy a Kalman [`Filter`] estimates the field, and where pushes act late the controller predicts it.
-//! Agents that do not share their readings have a filter each ([`Local`]). The result is a policy (`policy.kind = "state_feedback"`) that is scored as any other; [`tuned`] chooses one.
+//! The regulator reads the whole field; agents that do not share their readings have a filter each ([`Local`]). The
+//! result is a policy (`policy.kind = "state_feedback"`) that is scored as any other; [`tuned`] chooses one.
 //!
 //! ```
 //! use cinoc_lab::classical::{Linearised, Lqr};

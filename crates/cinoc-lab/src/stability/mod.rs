@@ -9,8 +9,8 @@
 //! Jacobian is used ([`whole`]). [`simulate`] measures the growth in a run.
 //!
 //! A gain k and a delay of d ticks between decisions and their effect change `J`: [`Margins`] are those up to which the
-//! loop stays stable. Of a stable loop [`Norms`] say how much a load moves the field. Swarms with failed agents are analysed as they are, on a ring or torus as one cell of an infinite
-//! lattice ([`swarm`]).
+//! loop stays stable. Of a stable loop [`Norms`] say how much a load moves the field. Swarms with failed agents are
+//! analysed as they are, on a ring or torus as one cell of an infinite lattice ([`swarm`]).
 //!
 //! The analysis is local: it holds for small disturbances, with agents at their positions of rest. See
 //! `docs/science/stability.md`.

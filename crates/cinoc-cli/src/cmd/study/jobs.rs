@@ -13,7 +13,6 @@ use cinoc::internal::shown;
 use cinoc::internal::threads::Threads;
 use cinoc::run::{Model, Origin, Run, Saved};
 use cinoc_lab::study::Case;
-use std::borrow::Cow;
 use std::path::PathBuf;
 
 /// The origin of policies.
@@ -54,8 +53,8 @@ impl Policies<'_> {
         let known = self.models.last().is_some_and(|model| model.config == config && model.seed == seed);
         if !known {
             let word = |c: char| if c.is_alphanumeric() || "._=-".contains(c) { c } else { '_' };
-            let changed: String = changes.join(",").chars().map(word).collect();
-            let folder = self.runs.join(format!("{}-{}-{seed}", settings.problem.display(), folder_name(&changed)));
+            let changed = folder_name(changes.join(",").chars().map(word).collect());
+            let folder = self.runs.join(format!("{}-{changed}-{seed}", settings.problem.display()));
             let ranks = threads.ranks();
             let run = match ranks.any(ranks.first() && folder.join("checkpoint.safetensors").exists())? {
                 true => {
@@ -70,19 +69,19 @@ impl Policies<'_> {
                     Run::start(self.registry, &folder, Origin { config, preset: "tuned".into(), seed }, threads.try_clone()?)?
                 }
             };
-            let model = train(run, folder_name(&changed).as_ref(), screen)?;
+            let model = train(run, &changed, screen)?;
             self.models.push(model);
         }
         Ok(self.models.last().expect("just trained"))
     }
 }
 
-/// Shortens the changes of a training to a name that every disk allows.
-fn folder_name(changed: &str) -> Cow<'_, str> {
+/// Returns a name for the folder of a training from its changes, short enough for every disk.
+fn folder_name(changed: String) -> String {
     const LONGEST: usize = 120;
     match changed.char_indices().nth(LONGEST) {
-        None => changed.into(),
-        Some((end, _)) => format!("{}-{:016x}", &changed[..end], hash(changed.as_bytes())).into(),
+        None => changed,
+        Some((end, _)) => format!("{}-{:016x}", &changed[..end], hash(changed.as_bytes())),
     }
 }
 
