@@ -9,6 +9,8 @@ that makes it.
         # local files into one archive, its SHA-256 printed
     python3 experiments/archive.py record [RUN…]
         # local files of these runs into results/archive.json
+    python3 experiments/archive.py locate COMMIT
+        # listed models that a commit of this repository holds, wherever: fetch finds them there
 
 A RUN is a name as in results/runs.jsonl, for example heat1d/tuned-0; a prefix (heat1d/, heat1d/tuned) selects all
 that begin with it.
@@ -56,14 +58,15 @@ def place(entry, data):
 
 
 def from_history(entries):
-    """Contents out of the commit that last held the files."""
-    commit = json.loads(LIST.read_text())["commit"]
+    """Contents out of commits that hold the files."""
     for entry in entries:
-        if not entry["history"]:
-            yield entry, None
-            continue
-        done = subprocess.run(["git", "show", f"{commit}:{entry['history']}"], cwd=ROOT, capture_output=True)
-        yield entry, done.stdout if done.returncode == 0 else None
+        yield entry, git("show", entry["history"]) if entry["history"] else None
+
+
+def git(*words):
+    """Output of a git command; none if it fails."""
+    done = subprocess.run(["git", *words], cwd=ROOT, capture_output=True)
+    return done.stdout if done.returncode == 0 else None
 
 
 def from_archive(entries, source):
@@ -165,6 +168,18 @@ def record(given):
     save(about)
 
 
+def locate(given):
+    """Notes where a commit holds listed models that no earlier one does."""
+    files = git("ls-tree", "-r", "--name-only", given.commit).decode().splitlines()
+    held = {digest(git("show", f"{given.commit}:{path}")): path for path in files if path.endswith(".safetensors")}
+    about, found = json.loads(LIST.read_text()), 0
+    for entry in about["files"]:
+        if not entry["history"] and entry["sha256"] in held:
+            entry["history"], found = f"{given.commit}:{held[entry['sha256']]}", found + 1
+    save(about)
+    print(f"{found} files located")
+
+
 def save(about):
     """Writes the list, a line per file."""
     files = ",\n".join("  " + json.dumps(entry) for entry in about["files"])
@@ -183,12 +198,18 @@ def show(given):
         )
 
 
+COMMANDS = {"list": show, "fetch": fetch, "verify": verify, "pack": pack, "record": record, "locate": locate}
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     whats = parser.add_subparsers(dest="what", required=True)
-    for name, function in (("list", show), ("fetch", fetch), ("verify", verify), ("pack", pack), ("record", record)):
+    for name, function in COMMANDS.items():
         one = whats.add_parser(name)
         one.set_defaults(do=function)
+        if name == "locate":
+            one.add_argument("commit")
+            continue
         if name == "pack":
             one.add_argument("file")
         one.add_argument("runs", nargs="*", metavar="RUN")

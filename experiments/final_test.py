@@ -38,7 +38,7 @@ def cases(problem, setting):
     about = PROBLEMS[problem]
     m = about.agents
     yield "agents", ("--agents", m)
-    if setting != "centralised":
+    if not setting.startswith("centralised"):
         yield "agents", ("--agents", f"{m // 2},{2 * m},{4 * m}")
     yield "deaths", ("--fail", FAILURES)
     yield "sensors", changes((f"swarm.sensor_noise={about.sensor_noise}",))

@@ -1,7 +1,7 @@
 """Trains and records one run, or all: results/runs.jsonl and results/weights.jsonl; files stay in
 runs/PROBLEM-SETTING-SEED/.
 
-    python3 experiments/train.py [PROBLEM…] [--setting robust,tuned,paper,centralised,noisy] [--seed 0,1,2] [--set KEY=VALUE]… [--again]
+    python3 experiments/train.py [PROBLEM…] [--setting robust,tuned,paper,…] [--seed 0,1,2] [--set KEY=VALUE]… [--again]
     python3 experiments/train.py gradients
         # norm of the first gradient against the length of the episode: results/gradient_norms.jsonl
 
@@ -16,7 +16,20 @@ import shutil
 import tempfile
 import tomllib
 
-from cases import EARLIER_SEED, PROBLEMS, SEEDS, SETTINGS, changes, cinoc, commit, machine, run_folder, run_name, today
+from cases import (
+    EARLIER_SEED,
+    PROBLEMS,
+    SEEDS,
+    SETTINGS,
+    changes,
+    cinoc,
+    commit,
+    machine,
+    run_folder,
+    run_name,
+    today,
+    training_changes,
+)
 from tables import put
 
 # Ticks of the episodes whose first gradient is measured.
@@ -38,7 +51,7 @@ def train(problem, setting, seed, more=(), again=False, threads=0):
         return
     shutil.rmtree(folder, ignore_errors=True)
     (done,) = cinoc(
-        "train", problem, "--preset", how.preset, "--seed", seed, *changes((*how.changes, *more)), "--out", folder,
+        "train", problem, "--preset", how.preset, "--seed", seed, *changes((*training_changes(problem, how), *more)), "--out", folder,
         "--threads", threads,
     )
     if more:

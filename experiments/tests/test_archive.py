@@ -40,7 +40,7 @@ class Archive(unittest.TestCase):
                 "history": None,
             }
             with mock.patch.multiple(archive, ROOT=root, LIST=root / "results/archive.json"):
-                archive.save({"commit": "0", "files": [entry]})
+                archive.save({"files": [entry]})
                 archive.place(entry, data)
                 given = types.SimpleNamespace(runs=[], file=str(root / "all.tar.gz"), source=str(root / "all.tar.gz"))
                 archive.pack(given)
@@ -52,7 +52,7 @@ class Archive(unittest.TestCase):
                 self.assertEqual(path.read_bytes(), data)
                 archive.verify(given)
                 # An archive with other bytes under a listed name.
-                archive.save({"commit": "0", "files": [entry | {"sha256": archive.digest(b"b")}]})
+                archive.save({"files": [entry | {"sha256": archive.digest(b"b")}]})
                 path.unlink()
                 with self.assertRaisesRegex(SystemExit, "another SHA-256"):
                     archive.fetch(given)

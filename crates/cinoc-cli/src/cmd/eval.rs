@@ -5,7 +5,7 @@ use crate::out::{note, program, say};
 use crate::progress::Meter;
 use crate::{library, ranks};
 use anyhow::{Result, bail};
-use cinoc::evaluate::{Report, Request, SHARD, Scores, compare, scores_of};
+use cinoc::evaluate::{Detailed, Report, Request, SHARD, Scores, compare, scores_of};
 use cinoc::internal::budget;
 use cinoc::internal::random::Split;
 use cinoc::internal::threads::Threads;
@@ -44,6 +44,9 @@ pub struct EvalArgs {
     /// Print one JSON object per number of agents, a line each.
     #[arg(long)]
     json: bool,
+    /// With --json, add the score of each instance, controlled and uncontrolled.
+    #[arg(long, requires = "json")]
+    each: bool,
 }
 
 /// Columns of the table, before further measures.
@@ -87,11 +90,11 @@ impl EvalArgs {
             if !self.json {
                 // The header comes with the first row: before that there may be an error.
                 meter.aside(|| match at {
-                    0 => print_header(registry, &problem, &request, trained).and_then(|()| print_row(&problem, &rows[0])),
-                    _ => print_row(&problem, &rows[at]),
+                    0 => print_header(registry, &problem, &request, trained).and_then(|()| print_row(&problem, &rows[0].report)),
+                    _ => print_row(&problem, &rows[at].report),
                 })?;
             } else if self.optimum.is_none() {
-                meter.aside(|| print_json(&rows[at], None))?;
+                meter.aside(|| self.print_json(&rows[at], None))?;
             }
         }
         meter.clear();
@@ -100,11 +103,12 @@ impl EvalArgs {
             let request = Request { agents, ..request.clone() };
             let gap = optimum::gap(&problem, &*policy, &model.params, &request, self.optimum.unwrap_or(8), &threads)?;
             if self.json {
-                print_json(row, Some(&gap))?;
+                self.print_json(row, Some(&gap))?;
             }
             gaps.push((agents, gap));
         }
         self.say_gaps(&gaps)?;
+        let rows: Vec<Report> = rows.into_iter().map(|row| row.report).collect();
         self.warn(&rows, trained);
         match rows.iter().find(|row| row.diverged == row.instances) {
             Some(row) => bail!(
@@ -116,6 +120,16 @@ impl EvalArgs {
             ),
             None => Ok(()),
         }
+    }
+
+    /// Prints a row with its fields in order, and the optimality gap after them.
+    fn print_json(&self, row: &Detailed, gap: Option<&Value>) -> Result<()> {
+        let mut line = if self.each { serde_json::to_string(row)? } else { serde_json::to_string(&row.report)? };
+        if let Some(gap) = gap {
+            line.truncate(line.len() - 1);
+            line += &format!(",\"optimum\":{gap}}}");
+        }
+        say!("{line}")
     }
 
     /// Prints the optimality gaps.
@@ -176,7 +190,7 @@ fn scored(
     request: &Request,
     threads: &Threads,
     progress: &dyn Fn(f64),
-) -> Result<Report, Error> {
+) -> Result<Detailed, Error> {
     budget::check(&format!("{} scores", request.instances), 500.0 * request.instances as f64)?;
     let (idle, none) = (ZeroControl { action_width: problem.swarm.action_width() }, Params::default());
     let (mut controlled, mut free) = (Scores::default(), Scores::default());
@@ -190,7 +204,7 @@ fn scored(
         free.extend(scores_of(problem, &idle, &none, request, indices, threads)?);
         progress((k as f64 + 1.0) / pieces as f64);
     }
-    Ok(compare(problem, model, request, &controlled, &free))
+    Ok(Detailed::new(compare(problem, model, request, &controlled, &free), &controlled, &free))
 }
 
 /// Prints the request, the meaning of the columns, and their names.
@@ -232,14 +246,4 @@ fn print_row(problem: &Problem, row: &Report) -> Result<()> {
     ];
     let all: Vec<String> = values.iter().zip(COLUMNS).map(|(value, (_, wide))| format!("{value:>wide$}")).collect();
     say!("{}{more}", all.join(" "))
-}
-
-/// Prints a row with its fields in order, and the optimality gap after them.
-fn print_json(row: &Report, gap: Option<&Value>) -> Result<()> {
-    let mut line = serde_json::to_string(row)?;
-    if let Some(gap) = gap {
-        line.truncate(line.len() - 1);
-        line += &format!(",\"optimum\":{gap}}}");
-    }
-    say!("{line}")
 }

@@ -16,7 +16,8 @@ use std::path::PathBuf;
 const COLUMNS: &str =
     "The closed loop is linearised about its rest state. rate: growth rate of the slowest-decaying disturbance per
 unit of time, of those that do not alternate in sign from tick to tick, with agents held; moving: with agents that move,
-0 if their places are arbitrary; both beside the uncontrolled one. all: as rate, of all disturbances; the loop is stable if
+0 if their places are arbitrary; both beside the uncontrolled one. tail: upper estimate of the share of a field disturbance
+that decays at the rate `moving`, the rest of it decays at `rate`. all: as rate, of all disturbances; the loop is stable if
 it is negative. gain margin: factors on all pushes between which it stays stable. delay margin: ticks by which all
 actions may come later; both with agents held. H2 (with --norms): root mean square of the field under white noise of
 intensity one on every node; H-infinity: the largest under a steady or oscillating load of root mean square one; - if
@@ -63,6 +64,8 @@ struct Row {
     uncontrolled: f64,
     /// The rate of all disturbances with agents that move.
     moving: Option<f64>,
+    /// Upper estimate of the share of a field disturbance that decays at that rate.
+    tail: Option<f64>,
     positions_grow: bool,
     /// True if the slowest disturbance decays slower than the uncontrolled field, or grows faster.
     slower: bool,
@@ -133,6 +136,7 @@ impl StabilityArgs {
             infinite: found.infinite().map(|growth| growth.slow),
             uncontrolled: found.uncontrolled,
             moving: found.moving,
+            tail: found.tail,
             positions_grow: found.positions_grow(),
             slower: found.slowest() > found.uncontrolled,
             margins: found.margins.filter(|_| found.still),
@@ -179,12 +183,13 @@ fn norms(found: Option<Norms>) -> [String; 2] {
 }
 
 /// Titles and widths of the columns; the last two with `--norms`.
-const TABLE: [(&str, usize); 12] = [
+const TABLE: [(&str, usize); 13] = [
     ("agents", 7),
     ("failed", 7),
     ("spacing", 9),
     ("rate", 10),
     ("moving", 10),
+    ("tail", 9),
     ("uncontrolled", 13),
     ("all", 10),
     ("infinite", 10),
@@ -195,7 +200,7 @@ const TABLE: [(&str, usize); 12] = [
 ];
 
 fn print(first: bool, with_norms: bool, row: &Row) -> Result<()> {
-    let table = &TABLE[..if with_norms { 12 } else { 10 }];
+    let table = &TABLE[..if with_norms { 13 } else { 11 }];
     if first {
         say!("{}", table.iter().map(|(title, width)| format!("{title:>width$}")).collect::<String>())?;
     }
@@ -215,6 +220,7 @@ fn print(first: bool, with_norms: bool, row: &Row) -> Result<()> {
         format!("{:.4}", row.spacing),
         rate(row.growth.map(|growth| growth.slow)),
         rate(row.moving),
+        row.tail.map_or("-".into(), |tail| format!("{tail:.1e}")),
         short(row.uncontrolled),
         rate(row.growth.map(|growth| growth.all)),
         rate(row.infinite),
@@ -233,7 +239,7 @@ fn print_json(problem: &str, row: &Row) -> Result<()> {
         serde_json::json!({
             "problem": problem, "agents": row.agents, "failed": row.failed, "spacing": row.spacing,
             "rate": row.growth.map(|growth| growth.slow), "rate_all": row.growth.map(|growth| growth.all),
-            "rate_infinite": row.infinite, "rate_moving": row.moving, "uncontrolled": row.uncontrolled,
+            "rate_infinite": row.infinite, "rate_moving": row.moving, "tail": row.tail, "uncontrolled": row.uncontrolled,
             "slower_than_uncontrolled": row.growth.map(|_| row.slower), "gain_margin": row.margins.map(|margins| margins.gain),
             "delay_margin": row.margins.map(|margins| margins.delay), "rests": row.growth.is_some(),
             "stable": row.stable(), "offset": row.offset,

@@ -10,6 +10,7 @@ use super::norms::Norms;
 use super::opened::Between;
 use super::rest::Rest;
 use super::symmetry::indices;
+use super::tail::tail;
 use super::tick::Tick;
 use super::{Options, Stability};
 use cinoc::policy::ZeroControl;
@@ -81,12 +82,14 @@ impl Stability {
             let stable = &mut |between: Between| between.stable(&held, &mut tick, limit);
             Margins::search(Between::nominal(&held), stable)
         });
+        let free = closed.clone().moving();
         Ok(Self {
             uncontrolled,
             margins: margins.flatten(),
             norms: options.norms.then(|| Norms::of_whole(&held, &rest.x)).flatten(),
             still: !problem.swarm.moves() || rest.moving.is_some(),
-            moving: rest.moving.map(|x| growth_of_whole(&closed.clone().moving(), &x).all),
+            moving: rest.moving.as_ref().map(|x| growth_of_whole(&free, x).all),
+            tail: rest.moving.as_ref().map(|x| tail(&free, x)),
             ..Self::about(closed, &rest.x, growth, None)
         })
     }
@@ -107,6 +110,7 @@ impl Stability {
             phase: Vec::new(),
             uncontrolled: 0.0,
             moving: None,
+            tail: None,
             still: true,
             offset: norm(&x[..nodes]) / (nodes as f64).sqrt(),
             far: bloch.as_ref().map_or(0.0, |bloch| bloch.far),
