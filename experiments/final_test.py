@@ -1,4 +1,5 @@
-"""The published test of our policies on instances of seed 5000, which nothing was chosen on: results/test.jsonl.
+"""The published test of our policies on instances of seed 5000, which nothing was chosen on: results/test.jsonl, and the
+scores of single instances: results/instances.jsonl.
 
     python3 experiments/final_test.py [PROBLEM…] [--instances N] [--dry]
     python3 experiments/final_test.py variants [PROBLEM…]
@@ -31,6 +32,13 @@ VARIANTS = (
     ("fkpp1d", "twice the tick, 150 ticks", ("physics.dt=0.002", "physics.ticks=150"), 200),
 )
 TICKS = 30
+EACH = ("scores", "uncontrolled_scores")
+"""Fields with a number for each instance: results/instances.jsonl."""
+
+
+def rounded(score):
+    """Four digits of a score; a word if it is not finite."""
+    return float(f"{score:.3e}") if isinstance(score, float) else score
 
 
 def cases(problem, setting):
@@ -67,9 +75,14 @@ def test(problem, instances, dry):
         for case, options in cases(problem, name.split("/")[1].rsplit("-", 1)[0]) if tested else ():
             if case in known:
                 continue
-            for row in cinoc("eval", tested, "--seed", TEST_SEED, *options, *(("--instances", instances) if instances else ())):
+            more = ("--instances", instances) if instances else ()
+            for row in cinoc("eval", tested, "--seed", TEST_SEED, *options, *more, "--each"):
                 row.pop("model")
+                each = {key: [rounded(x) for x in row.pop(key)] for key in EACH}
                 rows.append({"run": name, "commit": commit(), "case": case, **row})
+                if not dry and case in ("agents", "both") and row["agents"] == PROBLEMS[problem].agents:
+                    line = {"run": name, "commit": commit(), "case": case, "seed": TEST_SEED, **each}
+                    put("instances", [line], run=name, case=case)
                 print(f"{name}, {case}, {row['agents']} agents: relative error {row['ratio']:.3g}", flush=True)
         if rows and not dry:
             put("test", rows)

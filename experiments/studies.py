@@ -102,16 +102,37 @@ def studies(problems, names):
             short += ["--instances", 50] if study in STUDIES_TRAINED and not problem.endswith("1d") else []
             short += ["--instances", 50] if study in STUDIES_ROBUST and problem == "density2d" else []
             before = computing()
-            setting = "robust" if study in STUDIES_ROBUST else "tuned"
-            found = run_study(study, problem, policies(problem, setting), RUNS / "studies", *short)
+            names = policies(problem, "robust" if study in STUDIES_ROBUST else "tuned")
+            old = next(iter(read(f"studies/{study}", problem=problem)), None)
+            # Policies of further seeds are added to those of the scorecard.
+            known = len(old["request"]["policies"]) if old and study in STUDIES_ROBUST else 0
+            if known and names[:known] != old["request"]["policies"]:
+                raise SystemExit(f"{study} {problem}: recorded with {old['request']['policies']}, which are not first of {names}")
+            if known == len(names):
+                print(f"{study} {problem}: there already")
+                continue
+            out = RUNS / "studies" / (f"from-{known}" if known else "")
+            found = run_study(study, problem, names[known:], out, *short)
             if found is None:
                 print(f"{study} {problem}: not for this problem")
                 continue
-            old = read(f"studies/{study}", problem=problem)
-            if old and old[0]["rows"] == found["rows"]:
+            if known:
+                found = joined(old, found)
+            if old and old["rows"] == found["rows"]:
                 print(f"{study} {problem}: there already")
                 continue
             record(study, problem, found, computing() - before)
+
+
+def joined(old, new):
+    """A recorded study with the policies of another, which has the same cases."""
+    known, request = len(old["request"]["policies"]), dict(old["request"])
+    if request["cases"] != new["request"]["cases"]:
+        raise SystemExit(f"{old['run']}: the recorded study has other cases; remove its line to compute all policies")
+    for key in ("models", "policies"):
+        request[key] = request[key] + new["request"][key]
+    rows = [row | {"policy": row["policy"] + known} for row in new["rows"]]
+    return {"problem": old["problem"], "seed": old["seed"], "request": request, "rows": old["rows"] + rows}
 
 
 def record(study, problem, found, seconds):
