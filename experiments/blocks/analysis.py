@@ -223,13 +223,14 @@ def margins():
                 rate(r["rate"]),
                 rate(r["rate_infinite"]),
                 rate(r["rate_moving"]),
+                number(r["tail"]) if r.get("tail") else "",
                 rate(r["uncontrolled"]),
                 f"{number(gains[0]) if gains[0] else 0} to {number(gains[1])}" if gains else "",
                 ticks(r["delay_margin"]),
                 *(number(r[norm]) if r.get(norm) else "" for norm in ("h2", "h_infinity")),
             ]
         )
-    head = ["policy", "agents", "spacing", "held", "held, infinite lattice", "moving", "uncontrolled"]
+    head = ["policy", "agents", "spacing", "held", "held, infinite lattice", "moving", "tail", "uncontrolled"]
     return table([*head, "gain margin", "delay margin", "H₂", "H∞"], out)
 
 

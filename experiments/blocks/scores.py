@@ -418,6 +418,30 @@ def published_table():
     )
 
 
+@block("one-objective")
+def one_objective():
+    """The same policies trained with our cost, which contains the score, and with that of the paper."""
+    out = []
+    for problem, about in PROBLEMS.items():
+
+        def error(name):
+            one = method(problem, name)
+            lines = one.of("agents", about.agents) if one else ()
+            return f"{cell(mean(lines))} ({len(lines)})" if lines else ""
+
+        usual = [line for line in rows("classical") if line["problem"] == problem and line["case"] == "undisturbed"]
+        best = {}
+        for kind, names in (("whole", ("lqr", "lqg", "mpc")), ("local", ("local", "p", "pi"))):
+            found = [line for line in usual if line["controller"] in names]
+            best[kind] = min(found, key=lambda line: line["ratio"], default=None)
+        words = lambda line: f"{cell(line['ratio'])} ({line['controller'].upper()})" if line else ""
+        own = [error(name) for name in ("tuned", "paper-scored", "centralised-scored")]
+        theirs = [error(name) for name in ("tuned-unscored", "paper", "centralised")]
+        out.append([f"`{problem}`", *own, *theirs, words(best["local"]), words(best["whole"])])
+    head = ["problem", "our cost: CINOC, sharp", "paper's policy", "DPC", "the paper's cost: CINOC, sharp", "paper's policy", "DPC"]
+    return table([*head, "best local classical", "best classical, whole field"], out)
+
+
 @block("effort")
 def effort_table():
     """Effort that each method spends, mean over agents and ticks of u² + 0.1·|v|²."""
