@@ -36,14 +36,14 @@ impl Lqr {
             None => (DMatrix::zeros(nodes, size), identity),
             Some(Filter { gain }) => ((&identity - gain) * select(size, 0, nodes), gain.clone()),
         };
-        // The field when the push that is decided now begins to act.
-        let (mut then_state, mut then_reading) = (from_state.clone(), from_reading.clone());
-        for k in (1..=delay).rev() {
-            then_state = a * then_state + b * push(k);
-            then_reading = a * then_reading;
+        // The push that is decided now acts on the field `delay` ticks ahead, Aᵈ·z + Σ Aᵏ⁻¹·B·push(k).
+        let (mut ahead, mut recall) = (self.feedback.clone(), DMatrix::zeros(pushes, size));
+        for k in 1..=delay {
+            recall -= &ahead * b * push(k);
+            ahead *= a;
         }
-        let recall = -&self.feedback * then_state;
-        let direct = beside(&(-&self.feedback * then_reading), &self.feedforward);
+        recall -= &ahead * &from_state;
+        let direct = beside(&(-ahead * &from_reading), &self.feedforward);
         let [mut next, mut input] = [size, 2 * nodes].map(|columns| DMatrix::zeros(size, columns));
         if filter.is_some() {
             let (state, reading) = match delay {
