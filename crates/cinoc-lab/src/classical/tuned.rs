@@ -121,11 +121,11 @@ enum Estimator {
     Local(Local),
 }
 
-/// Returns no filter and, if sensors have noise, one for each disturbance.
+/// Returns no filter and, if sensors have noise and the plant is not too large, one for each disturbance.
 fn central(problem: &Problem, plant: &Linearised, seed: u64) -> Vec<(Option<f64>, Estimator)> {
     let (noise, nodes) = (problem.swarm.disturbance().sensor.powi(2), plant.field.nrows());
     let mut found = vec![(None, Estimator::None)];
-    if noise == 0.0 {
+    if noise == 0.0 || plant.modes.is_some() {
         return found;
     }
     let ([start, _], all) = (spreads(problem, plant, seed), DMatrix::identity(nodes, nodes));
