@@ -1,0 +1,163 @@
+//! Pointwise programs: operations of a tape that compute several expressions in one pass over cells.
+
+mod block;
+mod code;
+mod layout;
+mod reverse;
+
+use crate::graph::{Graph, Id, Leaf};
+use block::{LANES, Output, fill, registers, run};
+use cinoc_tape::kernel::parallel::{self, Panel};
+use cinoc_tape::kernel::{math, vectorise};
+use cinoc_tape::op::{Cotangents, Inputs, MAX_INPUTS, Op};
+use cinoc_tape::{Real, Shape};
+use code::Code;
+use layout::Layout;
+
+/// Input array of a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Input {
+    /// Values per lane or per instance.
+    pub slots: usize,
+    /// One value per lane; otherwise one per instance.
+    pub lanes: bool,
+}
+
+/// Pointwise expressions of several arrays, computed in one pass over lanes (cells or agents), in blocks that stay in
+/// the first-level cache.
+///
+/// An input is `[batch, slots·lanes]` or `[batch, slots]`; a batch of 1, or no first axis, is shared by all instances.
+/// The result is `[batch, outputs·lanes]`. The backward pass computes the derivatives of all inputs in one pass as well
+/// and recomputes what it needs of the forward pass.
+#[derive(Debug)]
+pub struct Program {
+    inputs: Vec<Input>,
+    outputs: usize,
+    /// One result per lane; otherwise one per instance.
+    lanes: bool,
+    forward: Code,
+    reverse: Code,
+}
+
+impl Program {
+    /// The program of the nodes `roots`, whose leaves are places in the inputs. With `lanes`, one input has lanes.
+    pub(crate) fn new(graph: Graph, roots: &[Id], inputs: Vec<Input>, lanes: bool) -> Self {
+        assert!(inputs.len() <= MAX_INPUTS && inputs.iter().any(|input| input.lanes) == lanes, "inputs of a program");
+        let in_lanes = |array: usize| lanes && inputs.get(array).is_none_or(|input| input.lanes);
+        let forward = Code::forward(&graph, roots, in_lanes);
+        let (graph, derivatives) = reverse::derivatives(graph, roots, inputs.len());
+        let reverse = Code::reverse(&graph, &derivatives, in_lanes);
+        Self { outputs: roots.len(), forward, reverse, inputs, lanes }
+    }
+
+    /// Number of passes over a block, forwards and backwards.
+    pub fn passes(&self) -> [usize; 2] {
+        [self.forward.steps.len(), self.reverse.steps.len()]
+    }
+
+    fn layout(&self, shapes: &[Shape]) -> Layout {
+        Layout::new(&self.inputs, self.outputs, self.lanes, shapes)
+    }
+}
+
+/// Rows of results that belong to an instance.
+struct Rows<'p, 'y> {
+    panel: &'p mut Panel<'y>,
+    first: usize,
+    start: usize,
+    length: usize,
+}
+
+impl Output for Rows<'_, '_> {
+    #[inline(always)]
+    fn result(&mut self, i: usize) -> &mut [Real] {
+        &mut self.panel.row(self.first + i)[self.start..][..self.length]
+    }
+}
+
+/// No results: those of the backward pass stay in registers.
+struct Registers;
+
+impl Output for Registers {
+    fn result(&mut self, _: usize) -> &mut [Real] {
+        &mut []
+    }
+}
+
+impl Op for Program {
+    fn name(&self) -> &'static str {
+        "program"
+    }
+
+    fn shape(&self, x: &[Shape]) -> Shape {
+        let layout = self.layout(x);
+        Shape::new(&[layout.batch, self.outputs * layout.lanes])
+    }
+
+    fn forward(&self, x: &Inputs, y: &mut [Real], _: &mut [Real], _: &mut [Real]) {
+        let (code, layout) = (&self.forward, self.layout(x.shapes()));
+        if layout.width == 0 {
+            return;
+        }
+        // Chunks of some instances, or of some columns of one.
+        let cost = code.steps.len() + 1;
+        let columns = parallel::chunk_size(layout.width, cost, LANES);
+        let rows = if columns < layout.width { 1 } else { parallel::chunk_size(layout.rows, cost * layout.width, 1) };
+        let across = layout.width.div_ceil(columns);
+        let tiles = parallel::tiles(y, layout.width, [self.outputs * rows, columns]);
+        parallel::for_each_part(tiles, |tile, mut panel| {
+            parallel::with_scratch(code.registers * LANES, |scratch| {
+                let registers = registers(scratch);
+                let (first_row, first) = (tile / across * rows, tile % across * columns);
+                let width = panel.row(0).len();
+                vectorise(
+                    #[inline(always)]
+                    || {
+                        for row in 0..panel.rows() / self.outputs {
+                            fill(code, registers, width, |leaf| x[leaf.array][layout.uniform(leaf, first_row + row)]);
+                            for start in (0..width).step_by(LANES) {
+                                let length = LANES.min(width - start);
+                                let mut output = Rows { panel: &mut panel, first: row * self.outputs, start, length };
+                                let lane = |leaf: Leaf| &x[leaf.array][layout.lane(leaf, first_row + row, first + start)..][..length];
+                                run(code, registers, length, u16::MAX, lane, &mut output);
+                            }
+                        }
+                    },
+                );
+            });
+        });
+    }
+
+    fn vjp(&self, x: &Inputs, _: &[Real], y_bar: &[Real], _: &[Real], x_bar: &mut Cotangents, _: &mut [Real]) {
+        let (code, layout) = (&self.reverse, self.layout(x.shapes()));
+        let wanted = (0..self.inputs.len()).filter(|i| x_bar.wanted(*i)).fold(0, |all, i| all | 1 << i);
+        let values = |array: usize| if array < self.inputs.len() { &x[array] } else { y_bar };
+        parallel::with_scratch(code.registers * LANES, |scratch| {
+            let registers = registers(scratch);
+            vectorise(
+                #[inline(always)]
+                || {
+                    for row in 0..layout.rows {
+                        fill(code, registers, layout.width, |leaf| values(leaf.array)[layout.uniform(leaf, row)]);
+                        for start in (0..layout.width).step_by(LANES) {
+                            let length = LANES.min(layout.width - start);
+                            let lane = |leaf: Leaf| &values(leaf.array)[layout.lane(leaf, row, start)..][..length];
+                            run(code, registers, length, wanted, lane, &mut Registers);
+                            for result in &code.results {
+                                let leaf = result.leaf;
+                                let Some(bar) = x_bar.get(leaf.array) else { continue };
+                                let found = result.operand.of(registers, code, length, lane);
+                                if self.inputs[leaf.array].lanes {
+                                    let bar = &mut bar[layout.lane(leaf, row, start)..][..length];
+                                    bar.iter_mut().zip(found).for_each(|(bar, found)| *bar += found);
+                                } else {
+                                    bar[layout.uniform(leaf, row)] += math::sum_pairs(found, found, |found, _| found);
+                                }
+                            }
+                        }
+                    }
+                },
+            );
+        });
+    }
+}

@@ -1,0 +1,259 @@
+//! Compiled programs against the plain evaluation: values and derivatives, for every function and for random texts.
+
+mod common;
+
+use cinoc_tape::check::{Point, assert_derivative, noise, pull_back};
+use cinoc_tape::{Arena, Real, Shape, Tape};
+use cinoc_text::{Axis, Expr, Plan, parse};
+use common::interpreter::Instance;
+use common::ring::Ring;
+use common::texts::Dice;
+use common::{BATCH, CELLS, SHAPES, arrays, scope};
+
+/// Relative error of a value and of a derivative.
+const CLOSE: [f64; 2] = if cfg!(double) { [1e-11, 1e-6] } else { [2e-5, 2e-3] };
+
+fn point(seed: u64) -> Point {
+    SHAPES.iter().zip(arrays(seed)).map(|(shape, values)| (Shape::new(shape), values)).collect()
+}
+
+fn double(point: &Point) -> Vec<Vec<f64>> {
+    point.iter().map(|(_, values)| values.iter().map(|x| *x as f64).collect()).collect()
+}
+
+/// Values of expressions for all instances by the plain evaluation: `[batch, expressions·cells]`.
+fn plain(exprs: &[&Expr], arrays: &[Vec<f64>], cells: usize) -> Vec<f64> {
+    let mut all = Vec::new();
+    for number in 0..BATCH {
+        for expr in exprs {
+            let values = Instance { arrays, number }.value(expr);
+            all.extend((0..cells).map(|cell| values[if values.len() == 1 { 0 } else { cell }]));
+        }
+    }
+    all
+}
+
+/// Compares values and the derivative along a random direction; `true` if all of them are finite.
+fn agree(texts: &[&str], axis: Axis, seed: u64) -> bool {
+    let scope = scope();
+    let exprs: Vec<_> = texts.iter().map(|text| parse(text, &scope).unwrap_or_else(|error| panic!("{error}"))).collect();
+    let exprs: Vec<_> = exprs.iter().collect();
+    let plan = Plan::new(&scope, &exprs, axis).unwrap_or_else(|error| panic!("{error}"));
+    let (point, cells) = (point(seed), if axis == Axis::Cells { CELLS } else { 1 });
+    let count = exprs.len() * cells * BATCH;
+    let ones = noise(count, seed + 1);
+    let (found, _) = pull_back(&point, &|inputs| plan.record(inputs, &Ring), None);
+    let batches = found.len() * BATCH / count;
+    assert!(batches == 1 || batches == BATCH, "{texts:?} has {} values", found.len());
+    let at = double(&point);
+    let expected = plain(&exprs, &at, cells);
+    if !expected.iter().all(|x| x.abs() < 1e3) {
+        return false;
+    }
+    let scale = expected.iter().fold(1.0, |a: f64, b| a.max(b.abs()));
+    for (i, found) in found.iter().enumerate() {
+        assert!((*found as f64 - expected[i]).abs() < CLOSE[0] * 10.0 * scale, "{texts:?}: {found} at {i}, not {}", expected[i]);
+    }
+    // The derivative in a random direction, from differences of the plain evaluation.
+    let y_bar: Vec<Real> = if batches == BATCH { ones } else { ones[..count / BATCH].to_vec() };
+    let (_, bars) = pull_back(&point, &|inputs| plan.record(inputs, &Ring), Some(&y_bar));
+    let directions: Vec<Vec<f64>> = at.iter().enumerate().map(|(i, x)| noise(x.len(), seed + 7 + i as u64).iter().map(|x| *x as f64).collect()).collect();
+    let moved = |step: f64| -> f64 {
+        // The zone is no number that can be changed.
+        let moved: Vec<Vec<f64>> = at
+            .iter()
+            .zip(&directions)
+            .enumerate()
+            .map(|(i, (x, d))| x.iter().zip(d).map(|(x, d)| if i == 7 { *x } else { x + step * d }).collect())
+            .collect();
+        plain(&exprs, &moved, cells).iter().zip(&y_bar).map(|(y, bar)| y * *bar as f64).sum()
+    };
+    let slope = |step: f64| (moved(step) - moved(-step)) / (2.0 * step);
+    let (measured, coarse) = (slope(1e-6), slope(4e-6));
+    let terms: Vec<f64> =
+        bars.iter().zip(&directions).take(7).map(|(bar, d)| bar.iter().zip(d).map(|(bar, d)| *bar as f64 * d).sum()).collect();
+    let size = terms.iter().map(|x| x.abs()).sum::<f64>().max(1.0);
+    // Differences across a kink say nothing.
+    if (measured - coarse).abs() > 1e-6 * size || !measured.is_finite() || size > 1e4 {
+        return false;
+    }
+    let exact: f64 = terms.iter().sum();
+    assert!((exact - measured).abs() < CLOSE[1] * size, "{texts:?}: derivative {exact}, by differences {measured}");
+    true
+}
+
+const EVERY: [&str; 54] = [
+    "exp(u)",
+    "log(k)",
+    "sqrt(k + u^2)",
+    "sin(3*u)",
+    "cos(3*u)",
+    "tan(u)",
+    "tanh(2*u)",
+    "abs(u)",
+    "min(u, v)",
+    "max(u, v)",
+    "clamp(u, -0.5, v)",
+    "where(u < v, u^2, v)",
+    "where(u <= 0.1, u, a*v)",
+    "where(u > v, exp(u), k)",
+    "where(u >= v, u, m)",
+    "where(k == m, u, v)",
+    "where(k != m, u, v)",
+    "where(left, u, push)",
+    "step(u)*v",
+    "smoothstep(-0.5, 0.7, u)",
+    "smoothstep(-a, b, u*v)",
+    "u + v",
+    "u - v",
+    "-u",
+    "u*v*u",
+    "u/k",
+    "1/(2 + u)",
+    "u/4",
+    "u^2 + u^3 + u^7 + u^0",
+    "k^-2 + k^(-3)",
+    "k^0.5",
+    "k^1.7",
+    "k^a",
+    "a^u",
+    "2^u",
+    "u^16",
+    "a*u + b",
+    "heat*u - heat",
+    "a",
+    "3",
+    "a*b + heat",
+    "exp(a)*exp(heat)*u",
+    "exp(k)*sin(m*k)*v",
+    "lap(u)",
+    "lap(lap(u)) + lap(u^3 - u)",
+    "div(k*grad(u))",
+    "div((1 + u^2)*grad(v)/k)",
+    "div(grad(u) - wind*v)",
+    "dot(wind, grad(u)) + dot(grad(u), grad(v))",
+    "dot(2*wind - grad(k), grad(u*v))",
+    "div(wind*u) - div(wind)",
+    "dx(u*dx(v)) + dx(dx(u))",
+    "mean(u)*v + sum(u*v, left) + mean(push.u^2)",
+    "max(u)*v - max(v*k, left) + max(push.u)*u",
+];
+
+#[test]
+fn every_function_agrees_with_the_plain_evaluation() {
+    for (i, text) in EVERY.iter().enumerate() {
+        let compared = (1..=5).any(|seed| agree(&[text], Axis::Cells, 10 * i as u64 + seed));
+        assert!(compared, "{text} was not compared");
+    }
+}
+
+#[test]
+fn expressions_of_one_value_agree() {
+    for text in ["1e-4*mean(push.u^2)", "mean((u - k)^2)", "sqrt(mean(u^2, left)) + a*heat", "max(u) - sum(v)", "a", "2"] {
+        assert!((1..=3).any(|seed| agree(&[text], Axis::Instance, seed)), "{text} was not compared");
+    }
+}
+
+#[test]
+fn several_expressions_are_computed_together() {
+    for seed in 1..5 {
+        agree(&["lap(u) + u - u*v^2", "lap(v) + u*v^2 - b*v"], Axis::Cells, seed);
+        agree(&["u", "u", "a", "3", "u*v", "u*v + 1", "lap(u)"], Axis::Cells, seed);
+    }
+}
+
+#[test]
+fn more_inputs_than_a_tape_takes_are_joined() {
+    let text = "u*a*k*dot(wind, grad(u))*heat*push*where(left, 1, 2) + lap(u)*lap(v) + lap(k) + dx(v) + lap(m) + dx(k) + mean(u)*sum(v)*mean(v) + mean(k)";
+    assert!((1..=3).any(|seed| agree(&[text], Axis::Cells, seed)));
+}
+
+#[test]
+fn random_texts_agree() {
+    let mut dice = Dice(5);
+    let (mut compared, mut all) = (0, 0);
+    while all < if cfg!(miri) { 3 } else { 1500 } {
+        let depth = 1 + dice.below(4);
+        let text = dice.scalar(depth);
+        // What a text may not say: an operator of something that is the same everywhere.
+        if parse(&text, &scope()).is_err() {
+            continue;
+        }
+        all += 1;
+        compared += usize::from(agree(&[&text], Axis::Cells, all as u64));
+    }
+    assert!(compared * 10 > all * 8, "{compared} of {all} were compared");
+}
+
+/// By the check of the tape, as for all operations.
+#[test]
+fn derivatives_pass_the_check_of_the_tape() {
+    let scope = scope();
+    for text in ["u - u^3 + push", "exp(u)*v/k", "a*tanh(u)*sin(v)", "sqrt(k)*cos(m) + log(a)*heat", "div(k*grad(u)) - b*u"] {
+        let expr = parse(text, &scope).unwrap();
+        let plan = Plan::new(&scope, &[&expr], Axis::Cells).unwrap();
+        let arrays = arrays(3);
+        let inputs: Vec<(&[usize], &[Real])> = SHAPES.iter().copied().zip(arrays.iter().map(Vec::as_slice)).collect();
+        assert_derivative(&inputs, |inputs| plan.record(inputs, &Ring));
+    }
+}
+
+#[test]
+fn blocks_of_any_length_agree() {
+    // Lanes around multiples of a block, with batches, shared arrays and one row.
+    let mut scope = cinoc_text::Scope::new(1);
+    scope.add(&["z"], cinoc_text::Kind::FIELD).unwrap();
+    scope.add(&["k"], cinoc_text::Kind::MAP).unwrap();
+    scope.add(&["a"], cinoc_text::Kind::CONSTANT).unwrap();
+    let expr = parse("a*z*k + tanh(z) - z^3", &scope).unwrap();
+    let plan = Plan::new(&scope, &[&expr], Axis::Cells).unwrap();
+    for cells in [1, 2, 63, 127, 128, 129, 300, 1000] {
+        for (batch, own) in [(1, 1), (3, 1), (3, 3)] {
+            let (z, k, a) = (noise(batch * cells, 1), noise(own * cells, 2), noise(own, 3));
+            let tape = Tape::new(Arena::default(), &[]);
+            let arrays = [tape.input([batch, cells], &z), tape.input([own, cells], &k), tape.input([own, 1], &a)];
+            let y = plan.record(&arrays, &Ring).value();
+            for (i, y) in y.iter().enumerate() {
+                let (z, k, a) = (z[i], k[i % k.len()], a[i / cells % own]);
+                let expected = a * z * k + z.tanh() - z * z * z;
+                assert!((y - expected).abs() < 1e-5, "{batch} x {cells}: {y}, not {expected}");
+            }
+        }
+    }
+}
+
+#[test]
+fn numbers_that_are_not_finite_do_not_panic() {
+    let scope = scope();
+    let bad = [Real::NAN, Real::INFINITY, Real::NEG_INFINITY, 0.0, -0.0, Real::MAX, Real::MIN_POSITIVE];
+    for (i, text) in EVERY.iter().enumerate() {
+        let expr = parse(text, &scope).unwrap();
+        let plan = Plan::new(&scope, &[&expr], Axis::Cells).unwrap();
+        for seed in 0..3 {
+            let mut point = point(seed);
+            for (array, (_, values)) in point.iter_mut().enumerate() {
+                values.iter_mut().enumerate().for_each(|(j, x)| *x = bad[(i + j * 3 + array + seed as usize) % bad.len()]);
+            }
+            let (y, _) = pull_back(&point, &|inputs| plan.record(inputs, &Ring), None);
+            pull_back(&point, &|inputs| plan.record(inputs, &Ring), Some(&y));
+        }
+    }
+}
+
+#[test]
+fn constant_parts_are_computed_once() {
+    let scope = scope();
+    let expr = parse("exp(k)*u + exp(a)*u + exp(heat)*u", &scope).unwrap();
+    let plan = Plan::new(&scope, &[&expr], Axis::Cells).unwrap();
+    let point = point(1);
+    let tape = Tape::new(Arena::default(), &[]);
+    let constant = [1, 2, 3, 7];
+    let arrays: Vec<_> = point
+        .iter()
+        .enumerate()
+        .map(|(i, (shape, x))| if constant.contains(&i) { tape.constant(*shape, x) } else { tape.input(*shape, x) })
+        .collect();
+    plan.record(&arrays, &Ring);
+    // exp(k), exp(a) and exp(heat) have separate programs.
+    assert_eq!(plan.programs().count(), 4);
+}
