@@ -60,7 +60,8 @@ impl fmt::Display for Error {
         let marked = count(self.span.start..self.span.end.min(end).max(self.span.start)).max(1);
         // A long line is cut before the place and behind it.
         let skipped = column.saturating_sub(SHOWN / 2);
-        let line: String = self.text[start..end].chars().skip(skipped).take(SHOWN).map(|c| if c.is_control() { ' ' } else { c }).collect();
+        let line: String =
+            self.text[start..end].chars().skip(skipped).take(SHOWN).map(|c| if c.is_control() { ' ' } else { c }).collect();
         let cut = |is: bool| if is { "…" } else { "" };
         let (left, right) = (cut(skipped > 0), cut(count(start..end) > skipped + SHOWN));
         let place = match self.text.trim_end().contains('\n') {
@@ -91,11 +92,12 @@ impl Fault {
 }
 
 /// Returns the candidate that differs from `name` by the fewest insertions, deletions, replacements and swaps of
-/// neighbours; `None` if that is more than a third of its letters.
+/// neighbours, the first one of equals; `None` if that is more than a third of its letters.
 pub(crate) fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let limit = (name.chars().count() / 3).max(1);
+    let letters = name.chars().count();
+    let limit = (letters / 3).max(1).min(letters.saturating_sub(1));
     let close = candidates.filter_map(|other| Some((distance(name, other, limit)?, other)));
-    close.min().map(|(_, other)| other)
+    close.min_by_key(|(distance, _)| *distance).map(|(_, other)| other)
 }
 
 /// Edit distance of two names, if it is at most `limit`.

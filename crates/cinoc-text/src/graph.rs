@@ -214,18 +214,37 @@ impl Graph {
         }
     }
 
-    /// `a^b`: integers up to 64 by multiplications, halves by the square root.
+    /// `a^b`
     pub fn power(&mut self, a: Id, b: Id) -> Id {
         match (self.constant(a), self.constant(b)) {
             (Some(u), Some(v)) => self.number(u.powf(v)),
-            (_, Some(v)) if v.fract() == 0.0 && v.abs() <= 64.0 => {
-                let power = self.integer_power(a, v.abs() as u32);
-                let one = self.number(1.0);
-                if v < 0.0 { self.divide(one, power) } else { power }
-            }
+            (_, Some(0.0)) => self.number(1.0),
+            (_, Some(1.0)) => a,
+            (_, Some(2.0)) => self.multiply(a, a),
             (_, Some(0.5)) => self.unary(Unary::Sqrt, a),
             _ => self.put(Operation::Binary(Binary::Power, a, b)),
         }
+    }
+
+    /// Returns the graph with integer powers up to 64 as multiplications, and the new index of each node. Derivatives
+    /// are taken before, when they are shorter.
+    pub fn expanded(&self) -> (Self, Vec<Id>) {
+        let (mut graph, mut ids) = (Self::default(), Vec::new());
+        for operation in &self.nodes {
+            let id = match *operation {
+                Operation::Binary(Binary::Power, a, b) => match self.constant(b) {
+                    Some(n) if n.fract() == 0.0 && n.abs() <= 64.0 => {
+                        let power = graph.integer_power(ids[a], n.abs() as u32);
+                        let one = graph.number(1.0);
+                        if n < 0.0 { graph.divide(one, power) } else { power }
+                    }
+                    _ => graph.put(operation.with(|operand| ids[operand])),
+                },
+                _ => graph.put(operation.with(|operand| ids[operand])),
+            };
+            ids.push(id);
+        }
+        (graph, ids)
     }
 
     fn integer_power(&mut self, a: Id, n: u32) -> Id {
@@ -289,8 +308,20 @@ impl Binary {
             Self::Subtract => a - b,
             Self::Multiply => a * b,
             Self::Divide => a / b,
-            Self::Minimum => if b < a { b } else { a },
-            Self::Maximum => if b > a { b } else { a },
+            Self::Minimum => {
+                if b < a {
+                    b
+                } else {
+                    a
+                }
+            }
+            Self::Maximum => {
+                if b > a {
+                    b
+                } else {
+                    a
+                }
+            }
             Self::Power => a.powf(b),
             Self::Less => one(a < b),
             Self::AtMost => one(a <= b),

@@ -13,6 +13,9 @@ pub(crate) enum Token<'a> {
     End,
 }
 
+/// Token with its bytes in the text.
+pub(crate) type Spanned<'a> = (Token<'a>, Range<usize>);
+
 const SIGNS: [&str; 15] = ["<=", ">=", "==", "!=", "<", ">", "=", "+", "-", "*", "/", "^", "(", ")", ","];
 
 /// Characters of other alphabets and languages, and how they are written here.
@@ -33,7 +36,7 @@ const MEANT: [(&str, &str); 13] = [
 ];
 
 /// Divides a text into tokens; the last one is the end.
-pub(crate) fn tokens(text: &str) -> Result<Vec<(Token<'_>, Range<usize>)>, (Range<usize>, Fault)> {
+pub(crate) fn tokens(text: &str) -> Result<Vec<Spanned<'_>>, (Range<usize>, Fault)> {
     let mut found = Vec::new();
     let mut at = 0;
     while let Some(c) = text[at..].chars().next() {
@@ -51,7 +54,8 @@ pub(crate) fn tokens(text: &str) -> Result<Vec<(Token<'_>, Range<usize>)>, (Rang
         } else if let Some(sign) = SIGNS.iter().find(|sign| rest.starts_with(**sign)) {
             (Token::Sign(sign), sign.len())
         } else {
-            let fault = Fault::new(format!("{c:?} is not understood"), "use names, numbers, + - * / ^, comparisons and parentheses");
+            let fault =
+                Fault::new(format!("{c:?} is not understood"), "use names, numbers, + - * / ^, comparisons and parentheses");
             return Err((at..at + c.len_utf8(), fault));
         };
         found.push((token, at..at + length));

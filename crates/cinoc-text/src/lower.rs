@@ -65,9 +65,11 @@ impl<'a> Lowering<'a> {
     }
 
     fn call(&mut self, function: Function, arguments: &[Expr]) -> Id {
-        let unary = |function| move |this: &mut Self| {
-            let a = this.scalar(&arguments[0]);
-            this.graph.unary(function, a)
+        let unary = |function| {
+            move |this: &mut Self| {
+                let a = this.scalar(&arguments[0]);
+                this.graph.unary(function, a)
+            }
         };
         match function {
             Function::Exp => unary(Unary::Exp)(self),

@@ -3,7 +3,7 @@
 use crate::error::{Error, Fault};
 use crate::expr::{Expr, Function, Infix, MINUS, Node};
 use crate::kind::{Kind, Rank};
-use crate::lexer::{Token, tokens};
+use crate::lexer::{Spanned, Token, tokens};
 use crate::rank::{self, Operand, Rejected};
 use crate::scope::Scope;
 use std::ops::Range;
@@ -51,7 +51,7 @@ pub fn parse(text: &str, scope: &Scope) -> Result<Expr, Error> {
 struct Parser<'a> {
     text: &'a str,
     scope: &'a Scope,
-    tokens: Vec<(Token<'a>, Range<usize>)>,
+    tokens: Vec<Spanned<'a>>,
     at: usize,
     depth: usize,
     nodes: usize,
@@ -67,7 +67,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Takes the next token; the end stays.
-    fn next(&mut self) -> (Token<'a>, Range<usize>) {
+    fn next(&mut self) -> Spanned<'a> {
         let token = self.tokens[self.at].clone();
         self.at = (self.at + 1).min(self.tokens.len() - 1);
         token
@@ -152,7 +152,8 @@ impl<'a> Parser<'a> {
             Token::Sign("-") => {
                 let a = self.expression(MINUS + 1)?;
                 let span = span.start..a.span.end;
-                let kind = rank::minus(self.operand_of(&a)).map_err(|rejected| self.rejected(rejected, &[a.span.clone()], span.clone()))?;
+                let kind = rank::minus(self.operand_of(&a))
+                    .map_err(|rejected| self.rejected(rejected, std::slice::from_ref(&a.span), span.clone()))?;
                 self.node(Node::Minus(Box::new(a)), kind, span)
             }
             Token::Sign("+") => self.fail(span, "+ needs a value on its left", "remove it"),
@@ -183,21 +184,18 @@ impl<'a> Parser<'a> {
     }
 
     fn unknown(&self, name: &str, span: Range<usize>) -> Error {
-        let advice = match self.scope.like(name) {
-            Some(other) => format!("write {other}, or declare {name}"),
-            None => format!("declare {name}, for example among the constants"),
-        };
+        let advice = self.scope.advice(name, self.peek() == Token::Sign("("));
         self.error(span, Fault::new(format!("{name} is not known"), advice))
     }
 
     fn call(&mut self, word: &str, start: Range<usize>) -> Result<Expr, Error> {
-        let (_, open) = self.next();
         let Some(function) = Function::named(word) else {
             if self.scope.find(word).is_some() {
                 return self.fail(start, format!("{word} is not a function"), format!("for a product, write {word}*(…)"));
             }
             return Err(self.unknown(word, start));
         };
+        let (_, open) = self.next();
         if function == Function::Random && !self.scope.allows_random() {
             let advice = "declare a map with random(…) as its text and use its name";
             return self.fail(start, "random is allowed in texts of start and target only", advice);
@@ -213,8 +211,8 @@ impl<'a> Parser<'a> {
         let span = start.start..self.tokens[self.at - 1].1.end;
         let operands: Vec<_> = arguments.iter().map(|argument| self.operand_of(argument)).collect();
         let spans: Vec<_> = arguments.iter().map(|argument| argument.span.clone()).collect();
-        let (function, kind) =
-            rank::call(function, &operands, self.scope.dimensions()).map_err(|rejected| self.rejected(rejected, &spans, span.clone()))?;
+        let (function, kind) = rank::call(function, &operands, self.scope.dimensions())
+            .map_err(|rejected| self.rejected(rejected, &spans, span.clone()))?;
         // The second derivative along a line has the stencil of the Laplacian.
         if let (Function::Dx, 1, Some(inner)) = (function, self.scope.dimensions(), arguments[0].argument_of(Function::Dx)) {
             return self.node(Node::Call(Function::Lap, vec![inner.clone()]), kind, span);
@@ -240,6 +238,10 @@ impl<'a> Parser<'a> {
     }
 
     fn too_deep<T>(&self, span: Range<usize>) -> Result<T, Error> {
-        self.fail(span, format!("the expression has more than {MAX_HEIGHT} levels"), "use fewer parentheses, and put sums in groups")
+        self.fail(
+            span,
+            format!("the expression has more than {MAX_HEIGHT} levels"),
+            "use fewer parentheses, and put sums in groups",
+        )
     }
 }

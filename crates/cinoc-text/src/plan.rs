@@ -96,8 +96,7 @@ impl Plan {
         assert_eq!(arrays.len(), self.arrays, "a plan takes the arrays of its scope");
         let mut values = [arrays[0]; MAX_VALUES];
         values[..arrays.len()].copy_from_slice(arrays);
-        let mut count = arrays.len();
-        for step in &self.steps {
+        for (count, step) in (arrays.len()..).zip(&self.steps) {
             values[count] = match step {
                 Step::Program { program, inputs } => apply(arrays[0].tape(), program, inputs, &values),
                 Step::Join(inputs) => inputs.iter().map(|i| flat(values[*i])).reduce(join).expect("values to join"),
@@ -107,7 +106,6 @@ impl Plan {
                     operators.record(call, &parts[..inputs.len()])
                 }
             };
-            count += 1;
         }
         flat(values[self.result])
     }
@@ -147,7 +145,8 @@ fn flat(values: Var) -> Var {
 /// Values of both, one after another; shared ones are repeated.
 fn join<'t>(a: Var<'t>, b: Var<'t>) -> Var<'t> {
     let batch = a.shape().rows().max(b.shape().rows());
-    let [a, b] = [a, b].map(|x| if x.shape().rows() == batch { x } else { x.repeat_rows(batch).reshape([batch, x.shape().last()]) });
+    let [a, b] =
+        [a, b].map(|x| if x.shape().rows() == batch { x } else { x.repeat_rows(batch).reshape([batch, x.shape().last()]) });
     a.join(b)
 }
 
@@ -162,6 +161,9 @@ fn apply<'t>(tape: &'t Tape<'t>, program: &Arc<Program>, inputs: &[usize], value
     }
     record!(0 1 2 3 4 5 6 7 8)
 }
+
+/// Input and first slot of each value.
+type Places = HashMap<usize, (usize, usize)>;
 
 struct Planner<'a> {
     graph: &'a Graph,
@@ -199,7 +201,10 @@ impl Planner<'_> {
         let pointwise = |id: Id| !matches!(nodes[id], Operation::Number(_) | Operation::Leaf(_) | Operation::Call(..));
         let mut stored = vec![false; nodes.len()];
         for id in self.graph.needed(roots, |_| false).into_iter().filter(|id| pointwise(*id)) {
-            nodes[id].operands().filter(|operand| pointwise(*operand)).for_each(|operand| stored[operand] |= class(operand) != class(id));
+            nodes[id]
+                .operands()
+                .filter(|operand| pointwise(*operand))
+                .for_each(|operand| stored[operand] |= class(operand) != class(id));
         }
         let moving = roots.iter().any(|root| class(*root).1);
         roots.iter().filter(|root| pointwise(**root)).for_each(|root| stored[*root] |= class(*root) != (axis, moving));
@@ -250,7 +255,8 @@ impl Planner<'_> {
             ids.insert(id, local.put(operation));
         }
         let local_roots: Vec<_> = roots.iter().map(|root| ids[root]).collect();
-        let describe = |value: &usize| Input { slots: self.values[*value].slots, lanes: self.values[*value].axis != Axis::Instance };
+        let describe =
+            |value: &usize| Input { slots: self.values[*value].slots, lanes: self.values[*value].axis != Axis::Instance };
         let program = Program::new(local, &local_roots, inputs.iter().map(describe).collect(), lanes);
         let value = self.push(Step::Program { program: Arc::new(program), inputs }, axis, roots.len())?;
         if let [root] = roots {
@@ -271,9 +277,9 @@ impl Planner<'_> {
 
     /// Joins values if they are too many for the inputs of a program. Returns the inputs, and for each value its input
     /// and its first slot there.
-    fn fit(&mut self, mut used: Vec<usize>) -> Result<(Vec<usize>, HashMap<usize, (usize, usize)>), Fault> {
+    fn fit(&mut self, mut used: Vec<usize>) -> Result<(Vec<usize>, Places), Fault> {
         let rest = if used.len() > MAX_INPUTS { used.split_off(MAX_INPUTS - 2) } else { Vec::new() };
-        let mut places: HashMap<_, _> = used.iter().enumerate().map(|(i, value)| (*value, (i, 0))).collect();
+        let mut places: Places = used.iter().enumerate().map(|(i, value)| (*value, (i, 0))).collect();
         let (uniform, lanes): (Vec<_>, Vec<_>) = rest.into_iter().partition(|value| self.values[*value].axis == Axis::Instance);
         for group in [uniform, lanes].into_iter().filter(|group| !group.is_empty()) {
             let mut slots = 0;

@@ -134,7 +134,11 @@ pub(crate) fn call(function: Function, operands: &[Operand], dimensions: usize) 
     let (word, [least, most]) = (function.word(), function.arguments());
     if !(least..=most).contains(&operands.len()) {
         let usage = function.usage();
-        return reject(None, format!("{word} has {} but was given {}", count(least, most), operands.len()), format!("write {usage}"));
+        return reject(
+            None,
+            format!("{word} has {} but was given {}", count(least, most), operands.len()),
+            format!("write {usage}"),
+        );
     }
     let kind = match function {
         Where => {
@@ -187,7 +191,11 @@ pub(crate) fn call(function: Function, operands: &[Operand], dimensions: usize) 
         Random => {
             let literal = operands[0].text.trim().parse().is_ok_and(|length: f64| length > 0.0 && length.is_finite());
             if !literal {
-                return reject(0, "random needs its correlation length as a positive number".into(), "write, for example, random(0.2)");
+                return reject(
+                    0,
+                    "random needs its correlation length as a positive number".into(),
+                    "write, for example, random(0.2)",
+                );
             }
             Kind::MAP
         }

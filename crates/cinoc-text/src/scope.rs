@@ -100,9 +100,24 @@ impl Scope {
         Some((Kind { rank: Rank::Scalar, ..*kind }, Place { slot: place.slot + axis, ..*place }))
     }
 
-    /// Returns the declared name or the function that is most like a name.
-    pub(crate) fn like(&self, name: &str) -> Option<&str> {
-        nearest(name, self.names.keys().map(String::as_str).chain(Function::ALL.iter().map(|f| f.word())))
+    /// Advice for a name that is not known, or for a function.
+    pub(crate) fn advice(&self, name: &str, function: bool) -> String {
+        let components = &["x", "y", "z"][..self.dimensions];
+        if let Some((vector, _)) = name.rsplit_once('.')
+            && self.names.get(vector).is_some_and(|(kind, _)| kind.rank == Rank::Vector)
+        {
+            return format!("{vector} has the components {}", components.join(", "));
+        }
+        let functions = Function::ALL.iter().map(|function| function.word());
+        let names = self.names.keys().map(String::as_str).filter(|_| !function);
+        match (nearest(name, names.chain(functions)), function) {
+            (Some(other), false) => format!("write {other}, or declare {name}"),
+            (Some(other), true) => format!("write {other}"),
+            (None, false) => format!("declare {name}, for example among the constants"),
+            (None, true) => {
+                format!("use one of {}", Function::ALL.iter().map(|function| function.word()).collect::<Vec<_>>().join(" "))
+            }
+        }
     }
 }
 

@@ -102,7 +102,9 @@ impl fmt::Display for Term {
         let treatment = if self.treatment == Treatment::Implicit { "implicit" } else { "explicit" };
         write!(f, "{}: {treatment}", self.expr)?;
         match &self.form {
-            Form::Diffusion { outside, .. } => f.write_str(if sign(outside) == Some(true) { " backward diffusion" } else { " diffusion" }),
+            Form::Diffusion { outside, .. } => {
+                f.write_str(if sign(outside) == Some(true) { " backward diffusion" } else { " diffusion" })
+            }
             Form::FourthOrder { .. } => f.write_str(" fourth order"),
             Form::Rate { rate } => f.write_str(match sign(rate) {
                 Some(true) => " decay",
@@ -164,9 +166,10 @@ fn split(expr: &Expr) -> Vec<Piece> {
             [v, w] | [w, v] if !v.kind.state && w.kind.state => split(w).into_iter().map(|piece| piece.dotted(v)).collect(),
             _ => whole(),
         },
-        Node::Call(function @ (Function::Lap | Function::Grad | Function::Div | Function::Dx | Function::Dy | Function::Dz), a) => {
-            split(&a[0]).into_iter().filter_map(|piece| piece.under(*function, expr.kind)).collect()
-        }
+        Node::Call(
+            function @ (Function::Lap | Function::Grad | Function::Div | Function::Dx | Function::Dy | Function::Dz),
+            a,
+        ) => split(&a[0]).into_iter().filter_map(|piece| piece.under(*function, expr.kind)).collect(),
         _ => whole(),
     }
 }
@@ -215,7 +218,11 @@ impl Piece {
             _ => Expr::call(function, vec![argument], kind),
         };
         let (mut factors, mut core) = (outer, None);
-        if kind.state { core = Some(result) } else { factors.push((result, false)) }
+        if kind.state {
+            core = Some(result)
+        } else {
+            factors.push((result, false))
+        }
         Some(Self { negative: self.negative, factors, core })
     }
 

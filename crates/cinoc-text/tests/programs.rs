@@ -57,7 +57,8 @@ fn agree(texts: &[&str], axis: Axis, seed: u64) -> bool {
     // The derivative in a random direction, from differences of the plain evaluation.
     let y_bar: Vec<Real> = if batches == BATCH { ones } else { ones[..count / BATCH].to_vec() };
     let (_, bars) = pull_back(&point, &|inputs| plan.record(inputs, &Ring), Some(&y_bar));
-    let directions: Vec<Vec<f64>> = at.iter().enumerate().map(|(i, x)| noise(x.len(), seed + 7 + i as u64).iter().map(|x| *x as f64).collect()).collect();
+    let directions: Vec<Vec<f64>> =
+        at.iter().enumerate().map(|(i, x)| noise(x.len(), seed + 7 + i as u64).iter().map(|x| *x as f64).collect()).collect();
     let moved = |step: f64| -> f64 {
         // The zone is no number that can be changed.
         let moved: Vec<Vec<f64>> = at
@@ -256,4 +257,17 @@ fn constant_parts_are_computed_once() {
     plan.record(&arrays, &Ring);
     // exp(k), exp(a) and exp(heat) have separate programs.
     assert_eq!(plan.programs().count(), 4);
+}
+
+#[test]
+fn inputs_may_be_the_same_variable() {
+    let mut scope = cinoc_text::Scope::new(1);
+    for name in ["p", "q", "r"] {
+        scope.add(&[name], cinoc_text::Kind::FIELD).unwrap();
+    }
+    let expr = parse("q*r^2 + p*q - tanh(r)", &scope).unwrap();
+    let plan = Plan::new(&scope, &[&expr], Axis::Cells).unwrap();
+    let x = noise(2 * 200, 4);
+    assert_derivative(&[(&[2, 200], &x)], |x| plan.record(&[x[0], x[0], x[0]], &Ring));
+    assert_derivative(&[(&[2, 200], &x)], |x| plan.record(&[x[0], x[0].tanh(), x[0]], &Ring) + x[0]);
 }

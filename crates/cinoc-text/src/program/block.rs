@@ -5,11 +5,31 @@ use crate::graph::{Binary, Leaf, Unary};
 use cinoc_tape::Real;
 use cinoc_tape::kernel::math;
 
-/// Maximum number of lanes of a block: few enough that all registers stay in the first-level cache.
-pub(super) const LANES: usize = 128;
+/// Numbers of a block's registers: few enough for the first-level cache.
+const NUMBERS: usize = 16384 / size_of::<Real>();
 
-/// Values of a block.
-pub(super) type Register = [Real; LANES];
+/// Number of lanes that fills vectors of any machine.
+const CHUNK: usize = 64;
+
+/// Number of lanes of a block with this number of registers.
+pub(super) fn block_lanes(registers: usize) -> usize {
+    (NUMBERS / registers.max(1) / CHUNK * CHUNK).clamp(CHUNK, 1024)
+}
+
+/// Registers of a block, one after another.
+pub(super) struct Registers<'a> {
+    pub all: &'a mut [Real],
+    /// Lanes of a register.
+    pub lanes: usize,
+}
+
+impl Registers<'_> {
+    /// First lanes of a register.
+    #[inline(always)]
+    pub fn get(&self, i: usize, length: usize) -> &[Real] {
+        &self.all[i * self.lanes..][..length]
+    }
+}
 
 /// Results of a block.
 pub(super) trait Output {
@@ -17,29 +37,25 @@ pub(super) trait Output {
     fn result(&mut self, i: usize) -> &mut [Real];
 }
 
-/// Divides working space into registers.
-pub(super) fn registers(scratch: &mut [Real]) -> &mut [Register] {
-    scratch.as_chunks_mut().0
-}
-
 /// Fills the registers of values that are the same in all lanes of a row.
 #[inline(always)]
-pub(super) fn fill(code: &Code, registers: &mut [Register], width: usize, value: impl Fn(Leaf) -> Real) {
-    for (register, uniform) in registers.iter_mut().zip(&code.uniform) {
+pub(super) fn fill(code: &Code, registers: &mut Registers, width: usize, value: impl Fn(Leaf) -> Real) {
+    let length = width.min(registers.lanes);
+    for (register, uniform) in registers.all.chunks_exact_mut(registers.lanes).zip(&code.uniform) {
         let value = match uniform {
             Uniform::Number(value) => *value,
             Uniform::Leaf(leaf) => value(*leaf),
         };
-        register[..width.min(LANES)].fill(value);
+        register[..length].fill(value);
     }
 }
 
 impl Operand {
     /// Values of an operand.
     #[inline(always)]
-    pub fn of<'a>(self, registers: &'a [Register], code: &Code, length: usize, lane: impl Fn(Leaf) -> &'a [Real]) -> &'a [Real] {
+    pub fn of<'a>(self, registers: &'a Registers, code: &Code, length: usize, lane: impl Fn(Leaf) -> &'a [Real]) -> &'a [Real] {
         match self {
-            Self::Register(i) => &registers[i][..length],
+            Self::Register(i) => registers.get(i, length),
             Self::Lane(i) => lane(code.lanes[i]),
         }
     }
@@ -49,7 +65,7 @@ impl Operand {
 #[inline(always)]
 pub(super) fn run<'a>(
     code: &Code,
-    registers: &mut [Register],
+    registers: &mut Registers,
     length: usize,
     wanted: u16,
     lane: impl Fn(Leaf) -> &'a [Real],
@@ -60,18 +76,19 @@ pub(super) fn run<'a>(
             continue;
         }
         // Operands never are in the register of the result.
+        let lanes = registers.lanes;
         let (before, to, after) = match step.to {
             Target::Register(i) => {
-                let (before, rest) = registers.split_at_mut(i);
-                let (to, after) = rest.split_first_mut().expect("a register");
+                let (before, rest) = registers.all.split_at_mut(i * lanes);
+                let (to, after) = rest.split_at_mut(lanes);
                 (&*before, &mut to[..length], &*after)
             }
-            Target::Output(i) => (&*registers, output.result(i), &[][..]),
+            Target::Output(i) => (&*registers.all, output.result(i), &[][..]),
         };
         let at = |operand: Operand| match operand {
-            Operand::Register(i) => match i.checked_sub(before.len()) {
-                None => &before[i][..length],
-                Some(i) => &after[i - 1][..length],
+            Operand::Register(i) => match (i * lanes).checked_sub(before.len()) {
+                None => &before[i * lanes..][..length],
+                Some(behind) => &after[behind - lanes..][..length],
             },
             Operand::Lane(i) => lane(code.lanes[i]),
         };

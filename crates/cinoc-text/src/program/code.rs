@@ -101,7 +101,10 @@ impl Code {
     pub fn reverse(graph: &Graph, derivatives: &[(Leaf, Id)], in_lanes: impl Fn(usize) -> bool) -> Self {
         let mut writer = Writer::new(graph, derivatives.iter().map(|(leaf, id)| (*id, 1 << leaf.array)), in_lanes);
         writer.write(|_| None);
-        let result = |(leaf, id): &(Leaf, Id)| Derivative { leaf: *leaf, operand: writer.operands[*id].expect("a value that was computed") };
+        let result = |(leaf, id): &(Leaf, Id)| Derivative {
+            leaf: *leaf,
+            operand: writer.operands[*id].expect("a value that was computed"),
+        };
         writer.code.results = derivatives.iter().map(result).collect();
         writer.code
     }

@@ -42,7 +42,11 @@ impl Layout {
                     input.slots
                 );
             } else {
-                assert!(values == input.slots || count == 0, "program: an input of shape {shape:?} has not {} values", input.slots);
+                assert!(
+                    values == input.slots || count == 0,
+                    "program: an input of shape {shape:?} has not {} values",
+                    input.slots
+                );
             }
             one_row &= if input.lanes { own == batch && input.slots == 1 } else { own == 1 };
             strides[i] = if own == 1 { 0 } else { values };
@@ -51,6 +55,11 @@ impl Layout {
         strides[inputs.len()] = outputs * lanes;
         let (rows, width) = if one_row { (1, batch * lanes) } else { (batch, lanes) };
         Self { batch, lanes, rows, width, strides }
+    }
+
+    /// Returns true if instances share the values of an array.
+    pub fn is_shared(&self, array: usize) -> bool {
+        self.batch > 1 && self.strides[array] == 0
     }
 
     /// Index of the value of an instance.

@@ -6,7 +6,7 @@ mod layout;
 mod reverse;
 
 use crate::graph::{Graph, Id, Leaf};
-use block::{LANES, Output, fill, registers, run};
+use block::{Output, Registers, block_lanes, fill, run};
 use cinoc_tape::kernel::parallel::{self, Panel};
 use cinoc_tape::kernel::{math, vectorise};
 use cinoc_tape::op::{Cotangents, Inputs, MAX_INPUTS, Op};
@@ -37,6 +37,8 @@ pub struct Program {
     lanes: bool,
     forward: Code,
     reverse: Code,
+    /// Inputs whose cotangents have a term in every lane.
+    complete: Vec<bool>,
 }
 
 impl Program {
@@ -44,10 +46,18 @@ impl Program {
     pub(crate) fn new(graph: Graph, roots: &[Id], inputs: Vec<Input>, lanes: bool) -> Self {
         assert!(inputs.len() <= MAX_INPUTS && inputs.iter().any(|input| input.lanes) == lanes, "inputs of a program");
         let in_lanes = |array: usize| lanes && inputs.get(array).is_none_or(|input| input.lanes);
-        let forward = Code::forward(&graph, roots, in_lanes);
+        let (expanded, ids) = graph.expanded();
+        let forward = Code::forward(&expanded, &roots.iter().map(|root| ids[*root]).collect::<Vec<_>>(), in_lanes);
         let (graph, derivatives) = reverse::derivatives(graph, roots, inputs.len());
-        let reverse = Code::reverse(&graph, &derivatives, in_lanes);
-        Self { outputs: roots.len(), forward, reverse, inputs, lanes }
+        let (expanded, ids) = graph.expanded();
+        let mut derivatives: Vec<_> = derivatives.into_iter().map(|(leaf, id)| (leaf, ids[id])).collect();
+        derivatives.sort_unstable();
+        let reverse = Code::reverse(&expanded, &derivatives, in_lanes);
+        let complete = |(i, input): (usize, &Input)| {
+            input.lanes && derivatives.iter().filter(|(leaf, _)| leaf.array == i).count() == input.slots
+        };
+        let complete = inputs.iter().enumerate().map(complete).collect();
+        Self { outputs: roots.len(), forward, reverse, complete, inputs, lanes }
     }
 
     /// Number of passes over a block, forwards and backwards.
@@ -76,9 +86,9 @@ impl Output for Rows<'_, '_> {
 }
 
 /// No results: those of the backward pass stay in registers.
-struct Registers;
+struct NoResult;
 
-impl Output for Registers {
+impl Output for NoResult {
     fn result(&mut self, _: usize) -> &mut [Real] {
         &mut []
     }
@@ -100,14 +110,14 @@ impl Op for Program {
             return;
         }
         // Chunks of some instances, or of some columns of one.
-        let cost = code.steps.len() + 1;
-        let columns = parallel::chunk_size(layout.width, cost, LANES);
+        let (cost, block) = (code.steps.len() + 1, block_lanes(code.registers));
+        let columns = parallel::chunk_size(layout.width, cost, block);
         let rows = if columns < layout.width { 1 } else { parallel::chunk_size(layout.rows, cost * layout.width, 1) };
         let across = layout.width.div_ceil(columns);
         let tiles = parallel::tiles(y, layout.width, [self.outputs * rows, columns]);
         parallel::for_each_part(tiles, |tile, mut panel| {
-            parallel::with_scratch(code.registers * LANES, |scratch| {
-                let registers = registers(scratch);
+            parallel::with_scratch(code.registers * block, |scratch| {
+                let registers = &mut Registers { all: scratch, lanes: block };
                 let (first_row, first) = (tile / across * rows, tile % across * columns);
                 let width = panel.row(0).len();
                 vectorise(
@@ -115,10 +125,11 @@ impl Op for Program {
                     || {
                         for row in 0..panel.rows() / self.outputs {
                             fill(code, registers, width, |leaf| x[leaf.array][layout.uniform(leaf, first_row + row)]);
-                            for start in (0..width).step_by(LANES) {
-                                let length = LANES.min(width - start);
+                            for start in (0..width).step_by(block) {
+                                let length = block.min(width - start);
                                 let mut output = Rows { panel: &mut panel, first: row * self.outputs, start, length };
-                                let lane = |leaf: Leaf| &x[leaf.array][layout.lane(leaf, first_row + row, first + start)..][..length];
+                                let lane =
+                                    |leaf: Leaf| &x[leaf.array][layout.lane(leaf, first_row + row, first + start)..][..length];
                                 run(code, registers, length, u16::MAX, lane, &mut output);
                             }
                         }
@@ -130,26 +141,37 @@ impl Op for Program {
 
     fn vjp(&self, x: &Inputs, _: &[Real], y_bar: &[Real], _: &[Real], x_bar: &mut Cotangents, _: &mut [Real]) {
         let (code, layout) = (&self.reverse, self.layout(x.shapes()));
+        let block = block_lanes(code.registers);
         let wanted = (0..self.inputs.len()).filter(|i| x_bar.wanted(*i)).fold(0, |all, i| all | 1 << i);
+        // A cotangent without content is overwritten by its first terms; they come in the order of the inputs, of which
+        // two may be the same variable.
+        let mut overwritten = 0;
+        for i in (0..self.inputs.len()).filter(|i| self.complete[*i] && !layout.is_shared(*i)) {
+            overwritten |= u16::from(x_bar.slot(i).is_some_and(|(_, fresh)| fresh)) << i;
+        }
         let values = |array: usize| if array < self.inputs.len() { &x[array] } else { y_bar };
-        parallel::with_scratch(code.registers * LANES, |scratch| {
-            let registers = registers(scratch);
+        parallel::with_scratch(code.registers * block, |scratch| {
+            let registers = &mut Registers { all: scratch, lanes: block };
             vectorise(
                 #[inline(always)]
                 || {
                     for row in 0..layout.rows {
                         fill(code, registers, layout.width, |leaf| values(leaf.array)[layout.uniform(leaf, row)]);
-                        for start in (0..layout.width).step_by(LANES) {
-                            let length = LANES.min(layout.width - start);
+                        for start in (0..layout.width).step_by(block) {
+                            let length = block.min(layout.width - start);
                             let lane = |leaf: Leaf| &values(leaf.array)[layout.lane(leaf, row, start)..][..length];
-                            run(code, registers, length, wanted, lane, &mut Registers);
+                            run(code, registers, length, wanted, lane, &mut NoResult);
                             for result in &code.results {
                                 let leaf = result.leaf;
                                 let Some(bar) = x_bar.get(leaf.array) else { continue };
                                 let found = result.operand.of(registers, code, length, lane);
                                 if self.inputs[leaf.array].lanes {
                                     let bar = &mut bar[layout.lane(leaf, row, start)..][..length];
-                                    bar.iter_mut().zip(found).for_each(|(bar, found)| *bar += found);
+                                    if overwritten & 1 << leaf.array != 0 {
+                                        bar.copy_from_slice(found);
+                                    } else {
+                                        bar.iter_mut().zip(found).for_each(|(bar, found)| *bar += found);
+                                    }
                                 } else {
                                     bar[layout.uniform(leaf, row)] += math::sum_pairs(found, found, |found, _| found);
                                 }

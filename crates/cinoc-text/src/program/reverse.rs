@@ -24,7 +24,6 @@ pub(super) fn derivatives(mut graph: Graph, roots: &[Id], cotangents: usize) -> 
             }
         }
     }
-    found.reverse();
     (graph, found)
 }
 

@@ -24,7 +24,8 @@ fn cells(a: &Values, f: impl Fn(&dyn Fn(i64) -> f64) -> f64) -> Values {
 
 impl Instance<'_> {
     fn name(&self, name: &str) -> Values {
-        let known = [("u", 0, 0), ("v", 0, 1), ("a", 1, 0), ("b", 1, 1), ("k", 2, 0), ("m", 2, 1), ("wind", 3, 0), ("wind.x", 3, 0)];
+        let known =
+            [("u", 0, 0), ("v", 0, 1), ("a", 1, 0), ("b", 1, 1), ("k", 2, 0), ("m", 2, 1), ("wind", 3, 0), ("wind.x", 3, 0)];
         let more = [("heat", 4, 0), ("push", 5, 0), ("push.u", 6, 0), ("left", 7, 0)];
         let (_, array, slot) = *known.iter().chain(&more).find(|(own, ..)| *own == name).unwrap();
         let width = match array {
@@ -129,8 +130,20 @@ fn pointwise(function: Function, x: &[f64]) -> f64 {
         Function::Min => x[0].min(x[1]),
         Function::Max => x[0].max(x[1]),
         Function::Clamp => x[0].max(x[1]).min(x[2]),
-        Function::Where => if x[0] != 0.0 { x[1] } else { x[2] },
-        Function::Step => if x[0] > 0.0 { 1.0 } else { 0.0 },
+        Function::Where => {
+            if x[0] != 0.0 {
+                x[1]
+            } else {
+                x[2]
+            }
+        }
+        Function::Step => {
+            if x[0] > 0.0 {
+                1.0
+            } else {
+                0.0
+            }
+        }
         Function::Smoothstep => {
             let t = ((x[2] - x[0]) / (x[1] - x[0])).clamp(0.0, 1.0);
             t * t * (3.0 - 2.0 * t)

@@ -32,16 +32,8 @@ pub fn scope() -> Scope {
 }
 
 /// Shapes of the arrays: some shared by all instances, some not.
-pub const SHAPES: [&[usize]; 8] = [
-    &[BATCH, 2 * CELLS],
-    &[BATCH, 2],
-    &[2 * CELLS],
-    &[1, CELLS],
-    &[1],
-    &[BATCH, CELLS],
-    &[BATCH, AGENTS],
-    &[CELLS],
-];
+pub const SHAPES: [&[usize]; 8] =
+    [&[BATCH, 2 * CELLS], &[BATCH, 2], &[2 * CELLS], &[1, CELLS], &[1], &[BATCH, CELLS], &[BATCH, AGENTS], &[CELLS]];
 
 /// Values of the arrays, different for each seed.
 pub fn arrays(seed: u64) -> Vec<Vec<Real>> {

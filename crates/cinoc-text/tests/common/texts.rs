@@ -31,7 +31,13 @@ impl Dice {
             12 => format!("exp(sin({}))", self.scalar(d)),
             13 => format!("{}(1.5 + tanh({}))", self.one_of(&["sqrt", "log"]), self.scalar(d)),
             14 => format!("(1.5 + tanh({}))^{}", self.scalar(d), self.one_of(&["0.5", "1.5", "a", "-1", "-2", "b"])),
-            15 => format!("where({} {} k, {}, {})", self.scalar(0), self.one_of(&["<", ">", "<=", ">="]), self.scalar(d), self.scalar(d)),
+            15 => format!(
+                "where({} {} k, {}, {})",
+                self.scalar(0),
+                self.one_of(&["<", ">", "<=", ">="]),
+                self.scalar(d),
+                self.scalar(d)
+            ),
             16 => format!("smoothstep(-2, 2.5, {})", self.scalar(d)),
             17 => format!("{}({}, {})", self.one_of(&["min", "max"]), self.scalar(d), self.scalar(d)),
             18 => self.operator(d),
