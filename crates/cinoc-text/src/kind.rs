@@ -50,9 +50,9 @@ impl Kind {
     pub const MAP: Self = Self::scalar(Axis::Cells, false, false);
     /// A function of time: per instance.
     pub const SERIES: Self = Self::scalar(Axis::Instance, false, true);
-    /// What agents do to the cells through a channel: per cell, new in each tick.
+    /// The effect of agents on cells through a channel: per cell, new in each tick.
     pub const CHANNEL: Self = Self::scalar(Axis::Cells, false, true);
-    /// What agents decide: per agent, new in each tick.
+    /// Decisions of agents: per agent, new in each tick.
     pub const ACTION: Self = Self::scalar(Axis::Agents, false, true);
     /// A zone of the domain: a map of ones and zeros, used as a condition.
     pub const ZONE: Self = Self { rank: Rank::Condition, ..Self::MAP };

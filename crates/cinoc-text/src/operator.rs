@@ -20,7 +20,7 @@ pub enum Operator {
     Divergence,
     /// Mean, sum or maximum of one input `[batch, cells]` or `[batch, agents]`, with the result `[batch, 1]`.
     Reduction {
-        /// What is computed.
+        /// Kind of reduction.
         reduction: Reduction,
         /// Axis that is reduced.
         axis: Axis,

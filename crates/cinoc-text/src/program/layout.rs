@@ -1,9 +1,17 @@
 //! Addresses of values in input arrays.
 
-use super::Input;
 use crate::graph::Leaf;
 use cinoc_tape::Shape;
 use cinoc_tape::op::MAX_INPUTS;
+
+/// Input array of a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Input {
+    /// Values per lane or per instance.
+    pub slots: usize,
+    /// One value per lane; otherwise one per instance.
+    pub lanes: bool,
+}
 
 /// Addresses of values in the inputs of a program, and in the cotangent of its result.
 pub(super) struct Layout {

@@ -12,16 +12,8 @@ use cinoc_tape::kernel::{math, vectorise};
 use cinoc_tape::op::{Cotangents, Inputs, MAX_INPUTS, Op};
 use cinoc_tape::{Real, Shape};
 use code::Code;
+pub(crate) use layout::Input;
 use layout::Layout;
-
-/// Input array of a program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Input {
-    /// Values per lane or per instance.
-    pub slots: usize,
-    /// One value per lane; otherwise one per instance.
-    pub lanes: bool,
-}
 
 /// Pointwise expressions of several arrays, computed in one pass over lanes (cells or agents), in blocks that stay in
 /// the first-level cache.
