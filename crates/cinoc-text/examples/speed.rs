@@ -50,7 +50,7 @@ impl Op for Hand {
 struct None;
 
 impl Operators for None {
-    fn record<'t>(&self, call: &Call, _: &[Var<'t>]) -> Var<'t> {
+    fn record<'t>(&self, _: &'t Tape<'t>, call: &Call, _: &[Var<'t>]) -> Var<'t> {
         panic!("{call:?}")
     }
 }
@@ -65,7 +65,8 @@ fn time(batch: usize, cells: usize, seconds: f64, record: impl for<'t> Fn(&[Var<
     let tape = Tape::new(Arena::default(), &[]);
     let (output, inputs) = {
         let inputs: Vec<_> = values.iter().map(|x| tape.input([batch, cells], x)).collect();
-        let output = (0..CHAIN).fold(inputs[0], |z, _| record(&[z, inputs[1], inputs[2]]));
+        let a = tape.constant([batch, 1], &values[0][..batch]);
+        let output = (0..CHAIN).fold(inputs[0], |z, _| record(&[z, inputs[1], inputs[2], a]));
         (output.id(), inputs.iter().map(|x| x.id()).collect::<Vec<_>>())
     };
     let recorded = tape.into_arena();
@@ -96,9 +97,16 @@ fn main() {
         let hand = Arc::new(Hand);
         let by_hand = time(batch, cells, seconds, |x| x[0].tape().record(&hand, [x[0], x[1]]));
         println!("{:34} {batch:5} {cells:6}  {:9.3} {:9.3}", "z - z^3 + push by hand", by_hand[0], by_hand[1]);
-        for text in ["z - z^3 + push", "z*(1 - z)*(z - 0.3)", "k*z/(1 + z^2) + push", "tanh(2*z) + exp(-z^2)", "sin(z)"] {
+        for text in [
+            "z - z^3 + push",
+            "z*(1 - z)*(z - 0.3)",
+            "k*z/(1 + z^2) + push",
+            "tanh(2*z) + exp(-z^2)",
+            "a*z - z^3 + push",
+            "sin(z)",
+        ] {
             let mut scope = Scope::new(1);
-            for (name, kind) in [("z", Kind::FIELD), ("push", Kind::CHANNEL), ("k", Kind::MAP)] {
+            for (name, kind) in [("z", Kind::FIELD), ("push", Kind::CHANNEL), ("k", Kind::MAP), ("a", Kind::CONSTANT)] {
                 scope.add(&[name], kind).expect("a name");
             }
             let expr = parse(text, &scope).unwrap_or_else(|error| panic!("{error}"));

@@ -23,7 +23,7 @@
 //! struct Ring;
 //!
 //! impl Operators for Ring {
-//!     fn record<'t>(&self, call: &Call, inputs: &[Var<'t>]) -> Var<'t> {
+//!     fn record<'t>(&self, _: &'t Tape<'t>, call: &Call, inputs: &[Var<'t>]) -> Var<'t> {
 //!         assert_eq!((&call.operator, call.of.as_deref()), (&Operator::Laplacian, Some("z")));
 //!         let (z, cells) = (inputs[0], inputs[0].shape().last() as u32);
 //!         let shifted = |by: u32| z.gather(&(0..cells).map(|i| (i + by) % cells).collect::<Arc<[u32]>>());

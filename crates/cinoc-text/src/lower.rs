@@ -4,7 +4,7 @@ use crate::expr::{Expr, Function, Infix, Node};
 use crate::graph::{Binary, Graph, Id, Leaf, Operation, Unary};
 use crate::kind::{Axis, Kind, Rank};
 use crate::operator::{Call, Operator, Reduction};
-use crate::scope::Scope;
+use crate::scope::{Place, Scope};
 
 /// Graph of several expressions with the kinds of its nodes.
 pub(crate) struct Lowering<'a> {
@@ -140,8 +140,12 @@ impl<'a> Lowering<'a> {
 
     /// Operator on `a`, with other inputs before it.
     fn operator(&mut self, operator: Operator, before: &[Id], a: &Expr) -> Id {
-        let of = if let Node::Name(name) = &a.node { Some(name.clone()) } else { None };
-        let inputs = before.iter().copied().chain([self.scalar(a)]).collect();
+        let a = self.scalar(a);
+        let of = match self.graph.nodes()[a] {
+            Operation::Leaf(Leaf { array, slot }) => self.scope.name_at(Place { array, slot }),
+            _ => None,
+        };
+        let inputs = before.iter().copied().chain([a]).collect();
         self.graph.put(Operation::Call(Call { operator, of }, inputs))
     }
 

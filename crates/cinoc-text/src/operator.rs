@@ -1,7 +1,7 @@
 //! Operators on whole fields, which the caller supplies.
 
 use crate::kind::Axis;
-use cinoc_tape::Var;
+use cinoc_tape::{Tape, Var};
 
 /// Operator on whole fields. Inputs and results are `[batch, cells]`, except for reductions.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -58,6 +58,6 @@ pub struct Call {
 
 /// Operators on whole fields, as recorded by a solver.
 pub trait Operators {
-    /// Records an operator on its inputs.
-    fn record<'t>(&self, call: &Call, inputs: &[Var<'t>]) -> Var<'t>;
+    /// Records an operator on its inputs on a tape.
+    fn record<'t>(&self, tape: &'t Tape<'t>, call: &Call, inputs: &[Var<'t>]) -> Var<'t>;
 }

@@ -94,16 +94,17 @@ impl Plan {
     /// If the arrays do not have the shapes that were declared.
     pub fn record<'t>(&self, arrays: &[Var<'t>], operators: &impl Operators) -> Var<'t> {
         assert_eq!(arrays.len(), self.arrays, "a plan takes the arrays of its scope");
+        let tape = arrays[0].tape();
         let mut values = [arrays[0]; MAX_VALUES];
         values[..arrays.len()].copy_from_slice(arrays);
         for (count, step) in (arrays.len()..).zip(&self.steps) {
             values[count] = match step {
-                Step::Program { program, inputs } => apply(arrays[0].tape(), program, inputs, &values),
+                Step::Program { program, inputs } => apply(tape, program, inputs, &values),
                 Step::Join(inputs) => inputs.iter().map(|i| flat(values[*i])).reduce(join).expect("values to join"),
                 Step::Call { call, inputs } => {
                     let mut parts = [arrays[0]; MAX_INPUTS];
                     parts.iter_mut().zip(inputs).for_each(|(part, input)| *part = input.of(&values));
-                    operators.record(call, &parts[..inputs.len()])
+                    operators.record(tape, call, &parts[..inputs.len()])
                 }
             };
         }

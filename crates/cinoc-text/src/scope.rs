@@ -100,6 +100,15 @@ impl Scope {
         Some((Kind { rank: Rank::Scalar, ..*kind }, Place { slot: place.slot + axis, ..*place }))
     }
 
+    /// Name of the values at a place.
+    pub(crate) fn name_at(&self, place: Place) -> Option<String> {
+        self.names.iter().find_map(|(name, (kind, first))| {
+            let width = if kind.rank == Rank::Vector { self.dimensions } else { 1 };
+            let component = place.slot.checked_sub(first.slot).filter(|i| first.array == place.array && *i < width)?;
+            Some(if kind.rank == Rank::Vector { format!("{name}.{}", ["x", "y", "z"][component]) } else { name.clone() })
+        })
+    }
+
     /// Advice for a name that is not known, or for a function.
     pub(crate) fn advice(&self, name: &str, function: bool) -> String {
         let components = &["x", "y", "z"][..self.dimensions];

@@ -138,7 +138,7 @@ struct Piece {
     negative: bool,
     /// Factors and divisors (true), in the order of the text; one of them may be a vector.
     factors: Vec<(Expr, bool)>,
-    /// What is left; `None` if nothing depends on the state.
+    /// The rest; `None` if nothing depends on the state.
     core: Option<Expr>,
 }
 

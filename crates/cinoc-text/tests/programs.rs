@@ -3,8 +3,8 @@
 mod common;
 
 use cinoc_tape::check::{Point, assert_derivative, noise, pull_back};
-use cinoc_tape::{Arena, Real, Shape, Tape};
-use cinoc_text::{Axis, Expr, Plan, parse};
+use cinoc_tape::{Arena, Real, Shape, Tape, Var};
+use cinoc_text::{Axis, Call, Expr, Kind, Operator, Operators, Plan, Scope, parse};
 use common::interpreter::Instance;
 use common::ring::Ring;
 use common::texts::Dice;
@@ -202,10 +202,10 @@ fn derivatives_pass_the_check_of_the_tape() {
 #[test]
 fn blocks_of_any_length_agree() {
     // Lanes around multiples of a block, with batches, shared arrays and one row.
-    let mut scope = cinoc_text::Scope::new(1);
-    scope.add(&["z"], cinoc_text::Kind::FIELD).unwrap();
-    scope.add(&["k"], cinoc_text::Kind::MAP).unwrap();
-    scope.add(&["a"], cinoc_text::Kind::CONSTANT).unwrap();
+    let mut scope = Scope::new(1);
+    scope.add(&["z"], Kind::FIELD).unwrap();
+    scope.add(&["k"], Kind::MAP).unwrap();
+    scope.add(&["a"], Kind::CONSTANT).unwrap();
     let expr = parse("a*z*k + tanh(z) - z^3", &scope).unwrap();
     let plan = Plan::new(&scope, &[&expr], Axis::Cells).unwrap();
     for cells in [1, 2, 63, 127, 128, 129, 300, 1000] {
@@ -261,13 +261,84 @@ fn constant_parts_are_computed_once() {
 
 #[test]
 fn inputs_may_be_the_same_variable() {
-    let mut scope = cinoc_text::Scope::new(1);
+    let mut scope = Scope::new(1);
     for name in ["p", "q", "r"] {
-        scope.add(&[name], cinoc_text::Kind::FIELD).unwrap();
+        scope.add(&[name], Kind::FIELD).unwrap();
     }
     let expr = parse("q*r^2 + p*q - tanh(r)", &scope).unwrap();
     let plan = Plan::new(&scope, &[&expr], Axis::Cells).unwrap();
     let x = noise(2 * 200, 4);
     assert_derivative(&[(&[2, 200], &x)], |x| plan.record(&[x[0], x[0], x[0]], &Ring));
     assert_derivative(&[(&[2, 200], &x)], |x| plan.record(&[x[0], x[0].tanh(), x[0]], &Ring) + x[0]);
+}
+
+#[test]
+fn random_fields_are_different_ones() {
+    let scope = scope();
+    let expr = parse("random(0.2) + 2*random(0.2)", &scope).unwrap();
+    let plan = Plan::new(&scope, &[&expr], Axis::Cells).unwrap();
+    let (found, _) = pull_back(&point(1), &|inputs| plan.record(inputs, &Ring), None);
+    let (first, second) = (noise(CELLS, 0), noise(CELLS, 1));
+    let expected: Vec<_> = first.iter().zip(&second).map(|(a, b)| a + b * 2.0).collect();
+    assert_eq!(found, expected);
+}
+
+/// Operators with the algebra of derivatives: `d/dx` multiplies by 2, `d/dy` by 3.
+struct Symbols;
+
+impl Operators for Symbols {
+    fn record<'t>(&self, _: &'t Tape<'t>, call: &Call, x: &[Var<'t>]) -> Var<'t> {
+        match (&call.operator, x) {
+            (Operator::Derivative(i), [a]) => *a * [2.0, 3.0][*i],
+            (Operator::Laplacian, [a]) => *a * 13.0,
+            (Operator::Diffusion, [k, a]) => *k * *a * 13.0,
+            (Operator::Divergence, [v, w]) => *v * 2.0 + *w * 3.0,
+            (Operator::Advection | Operator::Transport, [v, w, a]) => (*v * 2.0 + *w * 3.0) * *a,
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+#[test]
+fn vectors_have_components() {
+    let mut scope = Scope::new(2);
+    scope.add(&["z", "w"], Kind::FIELD).unwrap();
+    scope.add(&["wind", "flow"], Kind::MAP.vector()).unwrap();
+    scope.add(&["drift"], Kind::CONSTANT.vector()).unwrap();
+    scope.add(&["k"], Kind::MAP).unwrap();
+    let x: Vec<Vec<Real>> = vec![vec![0.5, -1.5], vec![1.0, 2.0, -0.5, 0.25], vec![3.0, -2.0], vec![0.75]];
+    let (z, w, wx, wy, fx, fy, dx, dy, k) = (0.5, -1.5, 1.0, 2.0, -0.5, 0.25, 3.0, -2.0, 0.75);
+    for (text, expected) in [
+        ("wind.x - flow.y + drift.x", wx - fy + dx),
+        ("dot(wind, flow)", wx * fx + wy * fy),
+        ("dx(z) + dy(w)", 2.0 * z + 3.0 * w),
+        ("dot(grad(z), grad(w))", 13.0 * z * w),
+        ("dot(wind, grad(z))", (2.0 * wx + 3.0 * wy) * z),
+        ("dot(grad(z), k*(drift - wind))", k * (2.0 * (dx - wx) + 3.0 * (dy - wy)) * z),
+        ("div(wind/k + 2*flow)", (2.0 * wx + 3.0 * wy) / k + 2.0 * (2.0 * fx + 3.0 * fy)),
+        ("div(-z*wind - k*grad(w))", -(2.0 * wx + 3.0 * wy) * z - 13.0 * k * w),
+        ("div(k*drift*z)", k * (2.0 * dx + 3.0 * dy) * z),
+        ("div(where(z < 0, wind, flow))", 2.0 * fx + 3.0 * fy),
+    ] {
+        let expr = parse(text, &scope).unwrap_or_else(|error| panic!("{error}"));
+        let plan = Plan::new(&scope, &[&expr], Axis::Cells).unwrap();
+        let tape = Tape::new(Arena::default(), &[]);
+        let arrays: Vec<_> = x.iter().map(|values| tape.input([1, values.len()], values)).collect();
+        let found = plan.record(&arrays, &Symbols).value();
+        assert!((found[0] - expected).abs() < 1e-5, "{text} = {found:?}, not {expected}");
+    }
+}
+
+#[test]
+fn equal_parts_are_computed_once() {
+    let scope = scope();
+    let passes = |text: &str| {
+        let plan = Plan::new(&scope, &[&parse(text, &scope).unwrap()], Axis::Cells).unwrap();
+        (plan.programs().map(|program| program.passes()[0]).sum::<usize>(), plan.calls().count())
+    };
+    assert_eq!(passes("u - u^3 + push"), (2, 0));
+    assert_eq!(passes("sin(u) + sin(u)*sin(u + 0)"), (2, 0));
+    assert_eq!(passes("lap(u)*lap(u) + lap(1*u)"), (1, 1));
+    assert_eq!(passes("(2 + 3)*u*1 - 0*exp(v)"), (1, 0));
+    assert_eq!(passes("u^16"), (4, 0));
 }

@@ -1,6 +1,8 @@
 //! Central differences on a ring of cells of width 1.
 
-use cinoc_tape::Var;
+use super::CELLS;
+use cinoc_tape::check::noise;
+use cinoc_tape::{Tape, Var};
 use cinoc_text::{Call, Operator, Operators, Reduction};
 use std::sync::Arc;
 
@@ -25,7 +27,7 @@ fn same<'t>(a: Var<'t>, b: Var<'t>) -> [Var<'t>; 2] {
 }
 
 impl Operators for Ring {
-    fn record<'t>(&self, call: &Call, inputs: &[Var<'t>]) -> Var<'t> {
+    fn record<'t>(&self, tape: &'t Tape<'t>, call: &Call, inputs: &[Var<'t>]) -> Var<'t> {
         match (&call.operator, inputs) {
             (Operator::Laplacian, [a]) => shift(*a, 1) + shift(*a, -1) - *a * 2.0,
             (Operator::Diffusion, [k, a]) => {
@@ -55,8 +57,9 @@ impl Operators for Ring {
             }
             (Operator::Reduction { reduction, zone: Some(_), axis }, [a]) => {
                 let call = Call { operator: Operator::Reduction { reduction: *reduction, axis: *axis, zone: None }, of: None };
-                self.record(&call, &[a.columns(0, 4)])
+                self.record(tape, &call, &[a.columns(0, 4)])
             }
+            (Operator::Random { number, .. }, []) => tape.constant([1, CELLS], &noise(CELLS, *number as u64)),
             other => panic!("no such operator on a ring: {other:?}"),
         }
     }
