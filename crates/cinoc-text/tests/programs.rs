@@ -170,6 +170,33 @@ fn more_inputs_than_a_tape_takes_are_joined() {
 }
 
 #[test]
+fn joined_inputs_may_have_several_names() {
+    let mut scope = Scope::new(1);
+    let names: Vec<_> = (0..10).map(|i| [format!("p{i}"), format!("q{i}")]).collect();
+    let kind = |i: usize| if i.is_multiple_of(2) { Kind::MAP } else { Kind::CONSTANT };
+    for (i, [p, q]) in names.iter().enumerate() {
+        scope.add(&[p, q], kind(i)).unwrap();
+    }
+    let text = names.iter().map(|[p, q]| format!("{p}*{q}*q9")).collect::<Vec<_>>().join(" - ");
+    let plan = Plan::new(&scope, &[&parse(&text, &scope).unwrap()], Axis::Cells).unwrap();
+    let values: Vec<_> = (0..10).map(|i| noise(if kind(i) == Kind::MAP { 2 * 2 * 5 } else { 2 * 2 }, i as u64)).collect();
+    let inputs: Vec<(Vec<usize>, &[Real])> = values.iter().map(|x| (vec![2, x.len() / 2], x.as_slice())).collect();
+    let inputs: Vec<(&[usize], &[Real])> = inputs.iter().map(|(shape, x)| (shape.as_slice(), *x)).collect();
+    assert_derivative(&inputs, |x| plan.record(x, &Ring));
+    let point: Point = inputs.iter().map(|(shape, x)| (Shape::new(shape), x.to_vec())).collect();
+    let (found, _) = pull_back(&point, &|x| plan.record(x, &Ring), None);
+    for (lane, found) in found.iter().enumerate() {
+        let (instance, cell) = (lane / 5, lane % 5);
+        let at = |i: usize, slot: usize| {
+            if kind(i) == Kind::MAP { values[i][instance * 10 + slot * 5 + cell] } else { values[i][instance * 2 + slot] }
+        };
+        let terms: Vec<_> = (0..10).map(|i| at(i, 0) * at(i, 1) * at(9, 1)).collect();
+        let expected = terms[1..].iter().fold(terms[0], |all, term| all - term);
+        assert!((found - expected).abs() < 1e-5, "{found} at {lane}, not {expected}");
+    }
+}
+
+#[test]
 fn random_texts_agree() {
     let mut dice = Dice(5);
     let (mut compared, mut all) = (0, 0);
@@ -219,6 +246,7 @@ fn blocks_of_any_length_agree() {
                 let expected = a * z * k + z.tanh() - z * z * z;
                 assert!((y - expected).abs() < 1e-5, "{batch} x {cells}: {y}, not {expected}");
             }
+            assert_derivative(&[(&[batch, cells], &z), (&[own, cells], &k), (&[own, 1], &a)], |x| plan.record(x, &Ring));
         }
     }
 }

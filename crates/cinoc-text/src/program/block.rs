@@ -4,6 +4,7 @@ use super::code::{Arithmetic, Code, Operand, Target, Uniform, Work};
 use crate::graph::{Binary, Leaf, Unary};
 use cinoc_tape::Real;
 use cinoc_tape::kernel::math;
+use std::ops::Range;
 
 /// Numbers of a block's registers: few enough for the first-level cache.
 const NUMBERS: usize = 16384 / size_of::<Real>();
@@ -37,16 +38,23 @@ pub(super) trait Output {
     fn result(&mut self, i: usize) -> &mut [Real];
 }
 
-/// Fills the registers of values that are the same in all lanes of a row.
+/// Fills the registers of constants.
 #[inline(always)]
-pub(super) fn fill(code: &Code, registers: &mut Registers, width: usize, value: impl Fn(Leaf) -> Real) {
-    let length = width.min(registers.lanes);
+pub(super) fn fill_numbers(code: &Code, registers: &mut Registers) {
     for (register, uniform) in registers.all.chunks_exact_mut(registers.lanes).zip(&code.uniform) {
-        let value = match uniform {
-            Uniform::Number(value) => *value,
-            Uniform::Leaf(leaf) => value(*leaf),
-        };
-        register[..length].fill(value);
+        if let Uniform::Number(value) = uniform {
+            register.fill(*value);
+        }
+    }
+}
+
+/// Fills the registers of values that are the same in all lanes of an instance, for some lanes of a block.
+#[inline(always)]
+pub(super) fn fill(code: &Code, registers: &mut Registers, lanes: Range<usize>, value: impl Fn(Leaf) -> Real) {
+    for (register, uniform) in registers.all.chunks_exact_mut(registers.lanes).zip(&code.uniform) {
+        if let Uniform::Leaf(leaf) = uniform {
+            register[lanes.clone()].fill(value(*leaf));
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::graph::Leaf;
 use cinoc_tape::Shape;
 use cinoc_tape::op::MAX_INPUTS;
+use std::ops::Range;
 
 /// Input array of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,7 +37,7 @@ impl Layout {
         let batch = shapes.iter().map(of).find(|batch| *batch != 1).unwrap_or(1);
         let mut width = if lanes { None } else { Some(1) };
         let mut strides = [0; MAX_INPUTS + 1];
-        // All instances are one long row if no array has several values per lane or one per instance.
+        // All instances are one long row if arrays and result have one value per lane.
         let mut one_row = lanes && outputs == 1;
         for (i, (input, shape)) in inputs.iter().zip(shapes).enumerate() {
             let (own, count) = (of(shape), shape.count());
@@ -56,7 +57,7 @@ impl Layout {
                     input.slots
                 );
             }
-            one_row &= if input.lanes { own == batch && input.slots == 1 } else { own == 1 };
+            one_row &= !input.lanes || (own == batch && input.slots == 1);
             strides[i] = if own == 1 { 0 } else { values };
         }
         let lanes = width.unwrap_or(1);
@@ -70,10 +71,18 @@ impl Layout {
         self.batch > 1 && self.strides[array] == 0
     }
 
+    /// Instances of a block and their lanes there.
+    #[inline(always)]
+    pub fn instances(&self, row: usize, start: usize, length: usize) -> impl Iterator<Item = (usize, Range<usize>)> + use<> {
+        let (lanes, from) = (self.lanes, row * self.width + start);
+        let to = from + length;
+        (from / lanes..to.div_ceil(lanes)).map(move |i| (i, (i * lanes).max(from) - from..((i + 1) * lanes).min(to) - from))
+    }
+
     /// Index of the value of an instance.
     #[inline(always)]
-    pub fn uniform(&self, leaf: Leaf, row: usize) -> usize {
-        row * self.strides[leaf.array] + leaf.slot
+    pub fn uniform(&self, leaf: Leaf, instance: usize) -> usize {
+        instance * self.strides[leaf.array] + leaf.slot
     }
 
     /// Index of the value of a lane.

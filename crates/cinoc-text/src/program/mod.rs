@@ -6,7 +6,7 @@ mod layout;
 mod reverse;
 
 use crate::graph::{Graph, Id, Leaf};
-use block::{Output, Registers, block_lanes, fill, run};
+use block::{Output, Registers, block_lanes, fill, fill_numbers, run};
 use cinoc_tape::kernel::parallel::{self, Panel};
 use cinoc_tape::kernel::{math, vectorise};
 use cinoc_tape::op::{Cotangents, Inputs, MAX_INPUTS, Op};
@@ -115,10 +115,13 @@ impl Op for Program {
                 vectorise(
                     #[inline(always)]
                     || {
+                        fill_numbers(code, registers);
                         for row in 0..panel.rows() / self.outputs {
-                            fill(code, registers, width, |leaf| x[leaf.array][layout.uniform(leaf, first_row + row)]);
                             for start in (0..width).step_by(block) {
                                 let length = block.min(width - start);
+                                for (instance, lanes) in layout.instances(first_row + row, first + start, length) {
+                                    fill(code, registers, lanes, |leaf| x[leaf.array][layout.uniform(leaf, instance)]);
+                                }
                                 let mut output = Rows { panel: &mut panel, first: row * self.outputs, start, length };
                                 let lane =
                                     |leaf: Leaf| &x[leaf.array][layout.lane(leaf, first_row + row, first + start)..][..length];
@@ -147,10 +150,13 @@ impl Op for Program {
             vectorise(
                 #[inline(always)]
                 || {
+                    fill_numbers(code, registers);
                     for row in 0..layout.rows {
-                        fill(code, registers, layout.width, |leaf| values(leaf.array)[layout.uniform(leaf, row)]);
                         for start in (0..layout.width).step_by(block) {
                             let length = block.min(layout.width - start);
+                            for (instance, lanes) in layout.instances(row, start, length) {
+                                fill(code, registers, lanes, |leaf| values(leaf.array)[layout.uniform(leaf, instance)]);
+                            }
                             let lane = |leaf: Leaf| &values(leaf.array)[layout.lane(leaf, row, start)..][..length];
                             run(code, registers, length, wanted, lane, &mut NoResult);
                             for result in &code.results {
@@ -165,7 +171,10 @@ impl Op for Program {
                                         bar.iter_mut().zip(found).for_each(|(bar, found)| *bar += found);
                                     }
                                 } else {
-                                    bar[layout.uniform(leaf, row)] += math::sum_pairs(found, found, |found, _| found);
+                                    for (instance, lanes) in layout.instances(row, start, length) {
+                                        let found = &found[lanes];
+                                        bar[layout.uniform(leaf, instance)] += math::sum_pairs(found, found, |found, _| found);
+                                    }
                                 }
                             }
                         }
