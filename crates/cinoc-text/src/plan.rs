@@ -181,6 +181,12 @@ impl Planner<'_> {
         if self.values.is_empty() {
             return Err(Fault::new("no name is declared", "declare a field or a map"));
         }
+        if self.values.len() > MAX_VALUES {
+            return Err(Fault::new(
+                format!("more than {MAX_VALUES} arrays are declared"),
+                "let names of one kind share an array",
+            ));
+        }
         let nodes = self.graph.nodes();
         let stored = self.stored(roots, axis);
         for id in self.graph.needed(roots, |_| false) {

@@ -137,3 +137,13 @@ fn random_fields_belong_to_start_and_target() {
         ("random needs its correlation length as a positive number", "write, for example, random(0.2)")
     );
 }
+
+#[test]
+fn the_number_of_arrays_is_limited() {
+    let mut scope = Scope::new(1);
+    for i in 0..65 {
+        scope.add(&[&format!("k{i}")], Kind::MAP).unwrap();
+    }
+    let error = Plan::new(&scope, &[&parse("k0", &scope).unwrap()], Axis::Cells).unwrap_err();
+    assert_eq!(error.what(), "more than 64 arrays are declared");
+}
