@@ -90,7 +90,7 @@ impl Band {
         vectorise(
             #[inline(always)]
             || {
-                let columns = || columns.chunks_exact(width + 1).enumerate();
+                let columns = || columns[..self.len()].chunks_exact(width + 1).enumerate();
                 for (j, column) in columns() {
                     // Far from any source the solution decays below the range of numbers.
                     let here = flush(at[j]);

@@ -27,9 +27,9 @@ pub struct Linear {
 }
 
 /// Linear terms with their coefficients: the factorised matrix of each instance.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct System<'t> {
-    linear: &'t Linear,
+    linear: Linear,
     k: Var<'t>,
     decay: Var<'t>,
     fourth: Var<'t>,
@@ -52,16 +52,16 @@ impl Linear {
     /// all ticks.
     ///
     /// Eigenvalues of `1 − tick·L` must be positive: `k ≥ 0`, or less if a term of fourth order outweighs it.
-    pub fn factor<'t>(&'t self, k: Var<'t>, decay: Var<'t>, fourth: Var<'t>) -> System<'t> {
+    pub fn factor<'t>(&self, k: Var<'t>, decay: Var<'t>, fourth: Var<'t>) -> System<'t> {
         let inputs = [k, decay, fourth].map(Var::stop_gradient);
-        System { linear: self, k, decay, fourth, factors: k.tape().record(&self.factor, inputs) }
+        System { linear: self.clone(), k, decay, fourth, factors: k.tape().record(&self.factor, inputs) }
     }
 }
 
 impl<'t> System<'t> {
     /// Advances `dz/dt = L z + explicit(z)` by a tick, with the numbers `outside` of the sides.
     pub fn step(&self, z: Var<'t>, outside: Var<'t>, explicit: impl Fn(Var<'t>) -> Var<'t>) -> Var<'t> {
-        let Linear { solve, tick, order, .. } = self.linear;
+        let Linear { solve, tick, order, .. } = &self.linear;
         // z' = p + τ·(L z' + f)
         let solve = |p, f| z.tape().record(solve, [p, f, outside, self.k, self.decay, self.fourth, self.factors]);
         let f = explicit(z);

@@ -164,6 +164,11 @@ impl Mesh {
         &self.cells
     }
 
+    /// Sides at the lower and the upper end of each axis.
+    pub fn sides(&self) -> &[[Side; 2]] {
+        &self.sides
+    }
+
     /// Number of cells.
     pub fn count(&self) -> usize {
         self.fluid.len()

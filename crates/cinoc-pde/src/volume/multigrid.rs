@@ -8,7 +8,7 @@ use crate::Real;
 use cinoc_tape::kernel::{parallel, vectorise};
 
 /// Residual at which the iteration ends, relative to the first one.
-const TOLERANCE: Real = if cfg!(double) { 1e-13 } else { 5e-7 };
+const TOLERANCE: Real = if cfg!(double) { 1e-13 } else { 1e-7 };
 
 /// Iterations after which rounding prevents progress.
 const ITERATIONS: usize = 200;
