@@ -84,6 +84,7 @@ fn derivatives_of_the_operators() {
         for k in [each.sizes(), shared.sizes(), &[1], &[2]] {
             check(&mesh, &[k], |volume, x| volume.diffusion(x[0], x[2], x[1]));
         }
+        check(&mesh, &[], |volume, x| volume.laplacian(x[0], x[1]));
         for axis in 0..mesh.dimensions() {
             check(&mesh, &[], |volume, x| volume.gradient(axis, x[0], x[1]));
         }
@@ -164,11 +165,11 @@ fn steps_keep_the_balance() {
 /// Without sides nothing leaves; with a flux, that flux enters.
 #[test]
 fn content_is_conserved() {
-    for (mesh, area) in [
-        (Mesh::new(&[30], &[1.5], vec![closed()]), vec![20.0]),
-        (Mesh::new(&[12, 10], &[1.2, 0.5], vec![closed(), closed()]), vec![10.0, 20.0]),
-        (Mesh::new(&[6, 5, 4], &[1.2, 0.5, 1.0], vec![closed(), closed(), closed()]), vec![5.0, 10.0, 4.0]),
-        (Mesh::new(&[120, 100], &[1.2, 0.5], vec![closed(), closed()]), vec![100.0, 200.0]),
+    for mesh in [
+        Mesh::new(&[30], &[1.5], vec![closed()]),
+        Mesh::new(&[12, 10], &[1.2, 0.5], vec![closed(), closed()]),
+        Mesh::new(&[6, 5, 4], &[1.2, 0.5, 1.0], vec![closed(), closed(), closed()]),
+        Mesh::new(&[120, 100], &[12.0, 5.0], vec![closed(), closed()]),
     ] {
         let (volume, tape) = (Volume::new(mesh.clone()), Tape::new(Arena::default(), &[]));
         let linear = volume.linear(0.01, Order::Second, false);
@@ -189,7 +190,7 @@ fn content_is_conserved() {
             * 0.04;
         let error = (sum(&z.value()) - sum(&start) - entered).abs() / (sum(&start) + entered.abs());
         println!("conservation, {:?}: {error:.1e}", mesh.cells());
-        assert!(error < ROUND, "{:?}, {area:?}: {error:e}", mesh.cells());
+        assert!(error < ROUND, "{:?}: {error:e}", mesh.cells());
     }
 }
 

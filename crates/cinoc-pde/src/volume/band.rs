@@ -67,6 +67,8 @@ impl Band {
             || {
                 for j in 0..n {
                     let (column, after) = columns[j * apart..].split_at_mut(apart);
+                    // Fill decays away from the diagonal, below the range of numbers.
+                    column.iter_mut().for_each(|x| *x = flush(*x));
                     let pivot = 1.0 / column[0];
                     for (l, later) in (1..apart).zip(after.chunks_exact_mut(apart)) {
                         let share = column[l] * pivot;

@@ -51,6 +51,13 @@ impl Mesh {
         Conductances { matrix: Stencil { cells: self.box_of_cells(), own, faces }, sides: &rest[..self.faces()] }
     }
 
+    /// Conductances of `k = 1`.
+    pub(super) fn unit_conductances(&self) -> Vec<Real> {
+        let mut all = vec![0.0; self.conductances_len()];
+        self.conduct(&vec![1.0; self.count()], 1.0, &mut all);
+        all
+    }
+
     /// Computes the conductances of the map `k`, times `factor`, into storage that
     /// [`conductances`](Self::conductances) divides. The own terms are those of the sides.
     pub(super) fn conduct(&self, k: &[Real], factor: Real, all: &mut [Real]) {

@@ -21,11 +21,7 @@ pub(super) struct Implicit {
 
 impl Implicit {
     pub fn new(mesh: &Arc<Mesh>, tau: f64, fourth: bool) -> Self {
-        let lap = fourth.then(|| {
-            let mut lap = vec![0.0; mesh.conductances_len()];
-            mesh.conduct(&vec![1.0; mesh.count()], 1.0, &mut lap);
-            lap
-        });
+        let lap = fourth.then(|| mesh.unit_conductances());
         Self { mesh: mesh.clone(), solver: Solver::new(mesh, fourth), tau: tau as Real, lap }
     }
 
@@ -145,7 +141,7 @@ impl Op for Solve {
             let (g, mut c) = (mesh.conductances(g), [0.0]);
             layout.outside.expand(&x[2], b, outside);
             layout.coefficients[2].expand(&x[5], b, &mut c);
-            g.matrix.apply(p, [&x[1][b * n..][..n], mesh.fluid()], r, |r, az, f, fluid| *r = fluid * (tau * f) - az);
+            g.matrix.apply(p, [&x[1][b * n..][..n], mesh.fluid()], r, |r, az, _, [f, fluid]| *r = fluid * (tau * f) - az);
             mesh.add_inflow(g.sides, outside, *tau, r);
             if let Some(lap) = self.0.lap() {
                 // −lap z, then −lap of that with zero outside.

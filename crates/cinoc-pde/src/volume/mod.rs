@@ -40,6 +40,7 @@ mod conductance;
 mod diffusion;
 mod gradient;
 mod implicit;
+mod laplacian;
 mod linear;
 mod matrix;
 mod mesh;
@@ -57,6 +58,7 @@ pub use rates::Rates;
 use cinoc_tape::Var;
 use diffusion::Diffusion;
 use gradient::Gradient;
+use laplacian::Laplacian;
 use std::sync::Arc;
 use transport::Transport;
 
@@ -70,6 +72,7 @@ use transport::Transport;
 pub struct Volume {
     mesh: Arc<Mesh>,
     diffusion: Arc<Diffusion>,
+    laplacian: Arc<Laplacian>,
     gradients: Vec<Arc<Gradient>>,
     transport: Arc<Transport>,
     advection: Arc<Transport>,
@@ -82,6 +85,7 @@ impl Volume {
         let transport = |conservative| Arc::new(Transport { mesh: mesh.clone(), conservative });
         Self {
             diffusion: Arc::new(Diffusion { mesh: mesh.clone() }),
+            laplacian: Arc::new(Laplacian::new(&mesh)),
             gradients: (0..mesh.dimensions()).map(|axis| Arc::new(Gradient::new(&mesh, axis))).collect(),
             transport: transport(true),
             advection: transport(false),
@@ -101,7 +105,7 @@ impl Volume {
 
     /// `lap z`.
     pub fn laplacian<'t>(&self, z: Var<'t>, outside: Var<'t>) -> Var<'t> {
-        self.diffusion(z, z.tape().constant([1], &[1.0]), outside)
+        z.tape().record(&self.laplacian, [z, outside])
     }
 
     /// `∂z/∂x` along an axis; `outside` is read on sides of kind [`Side::Value`] only.

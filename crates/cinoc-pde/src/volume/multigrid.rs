@@ -8,7 +8,7 @@ use crate::Real;
 use cinoc_tape::kernel::{parallel, vectorise};
 
 /// Residual at which the iteration ends, relative to the first one.
-const TOLERANCE: Real = if cfg!(double) { 1e-13 } else { 1e-7 };
+const TOLERANCE: Real = if cfg!(double) { 1e-13 } else { 5e-7 };
 
 /// Iterations after which rounding prevents progress.
 const ITERATIONS: usize = 200;
@@ -25,6 +25,8 @@ const DAMPING: Real = 0.8;
 pub(super) struct Multigrid {
     dimensions: usize,
     levels: Vec<Level>,
+    /// True if there are solid cells.
+    solid: bool,
 }
 
 /// A mesh, and the axes along which the next one has half as many cells.
@@ -107,7 +109,7 @@ impl Multigrid {
             let halved = [0, 1, 2].map(|a| cells[a] > 1 && spacing[a] < 1.5 * least);
             levels.push(Level { cells, halved });
             if cells == [1; 3] {
-                return Self { dimensions: d, levels };
+                return Self { dimensions: d, levels, solid: mesh.fluid().contains(&0.0) };
             }
             for axis in (0..3).filter(|&axis| halved[axis]) {
                 (cells[axis], spacing[axis]) = (cells[axis].div_ceil(2), 2.0 * spacing[axis]);
@@ -127,7 +129,7 @@ impl Multigrid {
 
     /// Length of the working space of a solution.
     pub fn work(&self) -> usize {
-        3 * self.levels[0].count() + 3 * self.all_cells()
+        4 * self.levels[0].count() + 3 * self.all_cells()
     }
 
     /// Computes the matrices of all levels; `fluid` is 0 in solid cells.
@@ -189,41 +191,38 @@ impl Multigrid {
         (Smoother { matrix: Stencil { cells: level.cells, own, faces }, inverse }, rest)
     }
 
-    /// V-cycle from a level on: its residual, at the beginning of `work`, gives the correction, which follows there.
-    fn cycle(&self, l: usize, all: &[Real], work: &mut [Real]) {
+    /// V-cycle from a level on for the residual `r`. The correction is at the beginning of `work`.
+    fn cycle(&self, l: usize, all: &[Real], r: &[Real], work: &mut [Real]) {
         let level = &self.levels[l];
         let (n, (Smoother { matrix, inverse }, others)) = (level.count(), self.first(level, all));
-        let (r, rest) = work.split_at_mut(n);
+        let (y, rest) = work.split_at_mut(n);
+        let Some(coarse) = self.levels.get(l + 1) else {
+            return zip(y, r, inverse, |y, r, inverse| *y = r * inverse);
+        };
         let (x, rest) = rest.split_at_mut(n);
-        let (change, rest) = rest.split_at_mut(n);
-        let damping = if n == 1 { 1.0 } else { DAMPING };
-        zip(x, &*r, inverse, move |x, r, inverse| *x = damping * r * inverse);
-        let Some(coarse) = self.levels.get(l + 1) else { return };
-        matrix.apply(x, [r, r], change, |change, ax, r, _| *change = r - ax);
-        level.restrict(coarse, change, &mut rest[..coarse.count()]);
-        self.cycle(l + 1, others, rest);
-        level.prolong(coarse, &rest[coarse.count()..][..coarse.count()], x);
-        matrix.apply(x, [r, inverse], change, |change, ax, r, inverse| *change = DAMPING * (r - ax) * inverse);
-        zip(x, change, change, |x, change, _| *x += change);
+        zip(x, r, inverse, |x, r, inverse| *x = DAMPING * r * inverse);
+        matrix.apply(x, [r, r], y, |left, ax, _, [r, _]| *left = r - ax);
+        let (coarse_r, rest) = rest.split_at_mut(coarse.count());
+        level.restrict(coarse, y, coarse_r);
+        self.cycle(l + 1, others, coarse_r, rest);
+        level.prolong(coarse, &rest[..coarse.count()], x);
+        matrix.apply(x, [r, inverse], y, |y, ax, x, [r, inverse]| *y = x + DAMPING * (r - ax) * inverse);
+        if self.solid {
+            // Coarse corrections do not belong to solid cells.
+            zip(y, inverse, inverse, |y, inverse, _| *y = if inverse == 0.0 { 0.0 } else { *y });
+        }
     }
 
-    /// Applies the preconditioner to `r`; the result follows the first field in `work`.
+    /// Applies the preconditioner to `r`. The result is at the beginning of `work`.
     fn precondition(&self, matrix: &Matrix, all: &[Real], r: &[Real], work: &mut [Real]) {
-        let n = matrix.count();
-        let inverse = self.first(&self.levels[0], all).0.inverse;
-        parallel::copy(r, &mut work[..n]);
-        for again in [false, true] {
-            if again && matrix.fourth.is_none() {
-                break;
-            }
-            if again {
-                let (r, x) = work[..2 * n].split_at_mut(n);
-                parallel::copy(x, r);
-            }
-            self.cycle(0, all, work);
-            // Coarse corrections do not belong to solid cells.
-            let x = &mut work[n..2 * n];
-            zip(x, inverse, inverse, |x, inverse, _| *x = if inverse == 0.0 { 0.0 } else { *x });
+        if matrix.fourth.is_some() {
+            let (half, work) = work.split_at_mut(matrix.count());
+            self.cycle(0, all, r, work);
+            parallel::copy(&work[..matrix.count()], half);
+            self.cycle(0, all, half, work);
+            parallel::copy(&work[..matrix.count()], half);
+        } else {
+            self.cycle(0, all, r, work);
         }
     }
 
@@ -241,7 +240,7 @@ impl Multigrid {
         let mut size = Real::NAN;
         for iteration in 0..ITERATIONS {
             self.precondition(matrix, all, r, work);
-            let z = &work[n..2 * n];
+            let z = &work[..n];
             let before = std::mem::replace(&mut size, product(r, z));
             if iteration == 0 {
                 parallel::copy(z, p);

@@ -52,13 +52,13 @@ impl<'a> Stencil<'a> {
         entry(cell, diagonal);
     }
 
-    /// Calls `finish(y, A z, a, b)` in each cell, with the numbers of two further arrays.
+    /// Calls `finish(y, A z, z, [a, b])` in each cell, with the numbers of two further arrays.
     pub fn apply(
         &self,
         z: &[Real],
         [a, b]: [&[Real]; 2],
         y: &mut [Real],
-        finish: impl Fn(&mut Real, Real, Real, Real) + Sync + Copy,
+        finish: impl Fn(&mut Real, Real, Real, [Real; 2]) + Sync + Copy,
     ) {
         let n = self.cells[2];
         let d = self.dimensions();
@@ -93,7 +93,7 @@ impl<'a> Stencil<'a> {
         across: [Across; ACROSS],
         [a, b]: [&[Real]; 2],
         y: &mut [Real],
-        finish: impl Fn(&mut Real, Real, Real, Real),
+        finish: impl Fn(&mut Real, Real, Real, [Real; 2]),
     ) {
         let n = z.len();
         let (own, g) = (&self.own[row * n..][..n], &self.along(2)[row * n..][..n]);
@@ -107,9 +107,9 @@ impl<'a> Stencil<'a> {
         // The ends of the row are neighbours.
         let wrap = g[0] * (z[0] - z[n - 1]);
         if n == 1 {
-            return finish(&mut y[0], others(0), a[0], b[0]);
+            return finish(&mut y[0], others(0), z[0], [a[0], b[0]]);
         }
-        finish(&mut y[0], others(0) + wrap + g[1] * (z[0] - z[1]), a[0], b[0]);
+        finish(&mut y[0], others(0) + wrap + g[1] * (z[0] - z[1]), z[0], [a[0], b[0]]);
         let m = n - 2;
         let across = across.map(|all| all.map(|all| &all[1..][..m]));
         let (left, here, right) = (&z[..m], &z[1..][..m], &z[2..][..m]);
@@ -121,9 +121,9 @@ impl<'a> Stencil<'a> {
                 sum += g_before[j] * (here[j] - before[j]) + g_after[j] * (here[j] - after[j]);
             }
             sum += g_left[j] * (here[j] - left[j]) + g_right[j] * (here[j] - right[j]);
-            finish(&mut y_inner[j], sum, a_inner[j], b_inner[j]);
+            finish(&mut y_inner[j], sum, here[j], [a_inner[j], b_inner[j]]);
         }
         let last = n - 1;
-        finish(&mut y[last], others(last) - wrap + g[last] * (z[last] - z[last - 1]), a[last], b[last]);
+        finish(&mut y[last], others(last) - wrap + g[last] * (z[last] - z[last - 1]), z[last], [a[last], b[last]]);
     }
 }
