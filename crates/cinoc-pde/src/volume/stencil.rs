@@ -56,74 +56,145 @@ impl<'a> Stencil<'a> {
     pub fn apply(
         &self,
         z: &[Real],
-        [a, b]: [&[Real]; 2],
+        with: [&[Real]; 2],
         y: &mut [Real],
         finish: impl Fn(&mut Real, Real, Real, [Real; 2]) + Sync + Copy,
     ) {
-        let n = self.cells[2];
-        let d = self.dimensions();
-        let slice = |all: &'a [Real], row: usize| &all[row * n..][..n];
+        let [planes, rows, n] = self.cells;
         parallel::rows(y, n, 4 * n, |first, y| {
             vectorise(
                 #[inline(always)]
                 || {
+                    let [mut plane, mut at] = [first / rows, first % rows];
                     for (row, y) in (first..).zip(y.chunks_exact_mut(n)) {
-                        let across = |axis: usize| -> Across {
-                            let [before, after] = self.neighbours(row * n, axis).map(|cell| cell / n);
-                            let g = self.along(axis);
-                            [slice(g, row), &z[before * n..][..n], slice(g, after), &z[after * n..][..n]]
+                        let across = |g: &'a [Real], i: usize, count: usize, stride: usize| {
+                            let before = if i > 0 { row - stride } else { row + (count - 1) * stride };
+                            let after = if i + 1 < count { row + stride } else { row - (count - 1) * stride };
+                            [part(g, row, n), part(z, before, n), part(g, after, n), part(z, after, n)]
                         };
-                        let [z_row, a, b] = [z, a, b].map(|all| &all[row * n..][..n]);
-                        match d {
-                            1 => self.row(row, z_row, [], [a, b], y, finish),
-                            2 => self.row(row, z_row, [across(1)], [a, b], y, finish),
-                            _ => self.row(row, z_row, [across(1), across(0)], [a, b], y, finish),
+                        let own = Row { own: part(self.own, row, n), g: part(self.along(2), row, n), z: part(z, row, n) };
+                        let with = [part(with[0], row, n), part(with[1], row, n)];
+                        match self.dimensions() {
+                            1 => own.apply([], with, y, finish),
+                            2 => own.apply([across(self.along(1), at, rows, 1)], with, y, finish),
+                            _ => {
+                                let planes = across(self.along(0), plane, planes, rows);
+                                own.apply([across(self.along(1), at, rows, 1), planes], with, y, finish);
+                            }
+                        }
+                        at += 1;
+                        if at == rows {
+                            (plane, at) = (plane + 1, 0);
                         }
                     }
                 },
             );
         });
     }
+}
 
+/// Row of a field or of conductances.
+#[inline(always)]
+fn part(all: &[Real], row: usize, n: usize) -> &[Real] {
+    &all[row * n..][..n]
+}
+
+/// Row of cells along the last axis.
+#[derive(Clone, Copy)]
+struct Row<'a> {
+    own: &'a [Real],
+    g: &'a [Real],
+    z: &'a [Real],
+}
+
+impl Row<'_> {
     #[inline(always)]
-    fn row<const ACROSS: usize>(
+    fn apply<const ACROSS: usize>(
         &self,
-        row: usize,
-        z: &[Real],
         across: [Across; ACROSS],
-        [a, b]: [&[Real]; 2],
+        with: [&[Real]; 2],
+        y: &mut [Real],
+        finish: impl Fn(&mut Real, Real, Real, [Real; 2]) + Copy,
+    ) {
+        let last = self.z.len() - 1;
+        self.end(0, across, with, y, finish);
+        if last == 0 {
+            return;
+        }
+        let mut j = 1;
+        while j + 16 <= last {
+            self.lanes::<16, ACROSS>(j, across, with, y, finish);
+            j += 16;
+        }
+        while j + 4 <= last {
+            self.lanes::<4, ACROSS>(j, across, with, y, finish);
+            j += 4;
+        }
+        while j < last {
+            self.lanes::<1, ACROSS>(j, across, with, y, finish);
+            j += 1;
+        }
+        self.end(last, across, with, y, finish);
+    }
+
+    /// Computes the cells from `j` on; all have neighbours in the row.
+    #[inline(always)]
+    fn lanes<const L: usize, const ACROSS: usize>(
+        &self,
+        j: usize,
+        across: [Across; ACROSS],
+        with: [&[Real]; 2],
         y: &mut [Real],
         finish: impl Fn(&mut Real, Real, Real, [Real; 2]),
     ) {
-        let n = z.len();
-        let (own, g) = (&self.own[row * n..][..n], &self.along(2)[row * n..][..n]);
-        let others = |j: usize| {
-            let mut sum = own[j] * z[j];
-            for [g_before, before, g_after, after] in across {
-                sum += g_before[j] * (z[j] - before[j]) + g_after[j] * (z[j] - after[j]);
-            }
-            sum
-        };
-        // The ends of the row are neighbours.
-        let wrap = g[0] * (z[0] - z[n - 1]);
-        if n == 1 {
-            return finish(&mut y[0], others(0), z[0], [a[0], b[0]]);
+        let (z, own) = (load::<L>(self.z, j), load::<L>(self.own, j));
+        let mut sum = [0.0; L];
+        for l in 0..L {
+            sum[l] = own[l] * z[l];
         }
-        finish(&mut y[0], others(0) + wrap + g[1] * (z[0] - z[1]), z[0], [a[0], b[0]]);
-        let m = n - 2;
-        let across = across.map(|all| all.map(|all| &all[1..][..m]));
-        let (left, here, right) = (&z[..m], &z[1..][..m], &z[2..][..m]);
-        let (own, g_left, g_right) = (&own[1..][..m], &g[1..][..m], &g[2..][..m]);
-        let (y_inner, a_inner, b_inner) = (&mut y[1..][..m], &a[1..][..m], &b[1..][..m]);
-        for j in 0..m {
-            let mut sum = own[j] * here[j];
-            for [g_before, before, g_after, after] in across {
-                sum += g_before[j] * (here[j] - before[j]) + g_after[j] * (here[j] - after[j]);
+        for after in [0, 1] {
+            // The face towards the following cell is that cell's.
+            let (g, beside) = (load::<L>(self.g, j + after), load::<L>(self.z, j + 2 * after - 1));
+            for l in 0..L {
+                sum[l] += g[l] * (z[l] - beside[l]);
             }
-            sum += g_left[j] * (here[j] - left[j]) + g_right[j] * (here[j] - right[j]);
-            finish(&mut y_inner[j], sum, here[j], [a_inner[j], b_inner[j]]);
         }
-        let last = n - 1;
-        finish(&mut y[last], others(last) - wrap + g[last] * (z[last] - z[last - 1]), z[last], [a[last], b[last]]);
+        for [g_before, before, g_after, after] in across {
+            for (g, beside) in [(g_before, before), (g_after, after)] {
+                let (g, beside) = (load::<L>(g, j), load::<L>(beside, j));
+                for l in 0..L {
+                    sum[l] += g[l] * (z[l] - beside[l]);
+                }
+            }
+        }
+        let (a, b) = (load::<L>(with[0], j), load::<L>(with[1], j));
+        let y = y[j..].first_chunk_mut::<L>().expect("lanes inside the row");
+        for l in 0..L {
+            finish(&mut y[l], sum[l], z[l], [a[l], b[l]]);
+        }
     }
+
+    /// Computes the first or the last cell, which are neighbours.
+    #[inline(always)]
+    fn end<const ACROSS: usize>(
+        &self,
+        j: usize,
+        across: [Across; ACROSS],
+        with: [&[Real]; 2],
+        y: &mut [Real],
+        finish: impl Fn(&mut Real, Real, Real, [Real; 2]),
+    ) {
+        let (z, last) = (self.z[j], self.z.len() - 1);
+        let (before, after) = (if j > 0 { j - 1 } else { last }, if j < last { j + 1 } else { 0 });
+        let mut sum = self.own[j] * z + self.g[j] * (z - self.z[before]) + self.g[after] * (z - self.z[after]);
+        for [g_before, before, g_after, after] in across {
+            sum += g_before[j] * (z - before[j]) + g_after[j] * (z - after[j]);
+        }
+        finish(&mut y[j], sum, z, [with[0][j], with[1][j]]);
+    }
+}
+
+#[inline(always)]
+fn load<const L: usize>(row: &[Real], j: usize) -> [Real; L] {
+    *row[j..].first_chunk().expect("lanes inside the row")
 }
