@@ -177,7 +177,7 @@ mod tests {
     }
 
     /// Prints the table of `docs/internals/decisions.md`:
-    /// `cargo test --release -p cinoc-pde --lib volume -- --ignored --nocapture`.
+    /// `cargo test -p cinoc-pde --lib volume -- --ignored --nocapture`.
     #[test]
     #[ignore = "a measurement"]
     fn times_of_both_solvers() {
