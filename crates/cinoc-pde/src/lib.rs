@@ -4,6 +4,7 @@
 //! - [`equation`]: heat, Fisher–KPP, Kuramoto–Sivashinsky, vorticity and transport equations; each is a [`Stepper`].
 //! - [`stepper`]: pseudo-spectral time stepping of periodic equations; custom ones implement [`stepper::Spectral`].
 //! - [`calculus`]: the operations of the solvers, each with its adjoint.
+//! - [`volume`]: finite volumes in one to three dimensions, with maps, sides of every kind and solid cells.
 //! - [`sampler`]: random fields for initial conditions and targets.
 //!
 //! Gradient of the final energy of the heat equation with respect to its initial field:
@@ -37,6 +38,7 @@ pub mod equation;
 mod grid;
 pub mod sampler;
 pub mod stepper;
+pub mod volume;
 
 pub use cinoc_tape::Real;
 pub use equation::Stepper;
