@@ -50,12 +50,12 @@ CALM = ("swarm.sensor_noise=0.0", "swarm.delay=0")
 
 def score(problem, controller, case, model, settings, agents, **more):
     """Adds the score of a model in a case."""
-    (row,) = cinoc("eval", model, "--seed", TEST_SEED, "--agents", agents, *changes((*CALM, *settings)))
+    (row,) = cinoc("eval", model, "--seed", TEST_SEED, "--agents", agents, *changes((*CALM, *settings)), diverging=True)
     row.pop("model")
     run = f"{problem}/{controller}"
     line = {"run": run, "commit": commit(), "controller": controller, "case": case, **more, **row}
     put("classical", [line], run=run, case=case)
-    print(f"{run}, {case}: relative error {row['ratio']:.3g}", flush=True)
+    print(f"{run}, {case}: relative error {float(row['ratio']):.3g}", flush=True)
 
 
 def design(problem, settings, agents, file, weights, *options):

@@ -56,7 +56,10 @@ def cases(problem, setting):
 
 
 def tested_model(problem, name):
-    """Model of a run: its local file, else the shipped one if it is that of the run."""
+    """Model of a recorded run: its local file, else the shipped one if it is that of the run."""
+    if not read("runs", run=name):
+        # A run that goes on has a model, too.
+        return None
     if (path := run_folder(name) / "model.safetensors").exists():
         return path
     for setting in SHIPPED:

@@ -433,8 +433,9 @@ def one_objective():
         best = {}
         for kind, names in (("whole", ("lqr", "lqg", "mpc")), ("local", ("local", "p", "pi"))):
             found = [line for line in usual if line["controller"] in names]
-            best[kind] = min(found, key=lambda line: line["ratio"], default=None)
-        words = lambda line: f"{cell(line['ratio'])} ({line['controller'].upper()})" if line else ""
+            best[kind] = min(found, key=lambda line: float(line["ratio"]), default=None)
+        names = {"lqr": "LQR", "lqg": "LQG", "mpc": "MPC", "local": "LQG", "p": "P", "pi": "PI"}
+        words = lambda line: f"{cell(line['ratio'])} ({names[line['controller']]})" if line else ""
         own = [error(name) for name in ("tuned", "paper-scored", "centralised-scored")]
         theirs = [error(name) for name in ("tuned-unscored", "paper", "centralised")]
         out.append([f"`{problem}`", *own, *theirs, words(best["local"]), words(best["whole"])])

@@ -371,14 +371,14 @@ def classical():
         "pi": "PI, local",
         "pi-robust": "PI, local, trained with disturbances",
     }
-    lines = []
+    lines, error = [], lambda one: "diverged" if one["ratio"] == "inf" else number(one["ratio"])
     for problem in dict.fromkeys(key[0] for key in found):
         m = PROBLEMS[problem].agents
         columns = list(CLASSICAL)
         for controller, title in names.items():
             cells = [found.get((problem, controller, case)) for case in columns]
             if any(cells):
-                lines.append([f"`{problem}`", title, *(number(one["ratio"]) if one else "" for one in cells)])
+                lines.append([f"`{problem}`", title, *(error(one) if one else "" for one in cells)])
         for setting, title in (("robust", "CINOC"), ("tuned", "CINOC, sharp")):
             tests = [one for one in rows("test") if one["run"].startswith(f"{problem}/{setting}-")]
             score = lambda case, agents: [one["ratio"] for one in tests if (one["case"], one["agents"]) == (case, agents)]
