@@ -170,12 +170,16 @@ def record(given):
 
 def locate(given):
     """Notes where a commit holds listed models that no earlier one does."""
-    files = git("ls-tree", "-r", "--name-only", given.commit).decode().splitlines()
-    held = {digest(git("show", f"{given.commit}:{path}")): path for path in files if path.endswith(".safetensors")}
+    commit = git("rev-parse", "--short", "--verify", f"{given.commit}^{{commit}}")
+    if commit is None:
+        sys.exit(f"{given.commit} is not a commit of this repository")
+    commit = commit.decode().strip()
+    files = git("ls-tree", "-r", "--name-only", commit).decode().splitlines()
+    held = {digest(git("show", f"{commit}:{path}")): path for path in files if path.endswith(".safetensors")}
     about, found = json.loads(LIST.read_text()), 0
     for entry in about["files"]:
         if not entry["history"] and entry["sha256"] in held:
-            entry["history"], found = f"{given.commit}:{held[entry['sha256']]}", found + 1
+            entry["history"], found = f"{commit}:{held[entry['sha256']]}", found + 1
     save(about)
     print(f"{found} files located")
 

@@ -58,7 +58,7 @@ def cases(problem, setting):
 def tested_model(problem, name):
     """Model of a recorded run: its local file, else the shipped one if it is that of the run."""
     if not read("runs", run=name):
-        # A run that goes on has a model, too.
+        # A run that continues has a model, too.
         return None
     if (path := run_folder(name) / "model.safetensors").exists():
         return path
@@ -76,14 +76,16 @@ def test(problem, instances, dry):
         tested = tested_model(problem, name)
         rows = []
         for case, options in cases(problem, name.split("/")[1].rsplit("-", 1)[0]) if tested else ():
-            if case in known:
+            single = case in ("agents", "both") and not dry and not read("instances", run=name, case=case)
+            if case in known and not single:
                 continue
             more = ("--instances", instances) if instances else ()
             for row in cinoc("eval", tested, "--seed", TEST_SEED, *options, *more, "--each"):
                 row.pop("model")
                 each = {key: [rounded(x) for x in row.pop(key)] for key in EACH}
-                rows.append({"run": name, "commit": commit(), "case": case, **row})
-                if not dry and case in ("agents", "both") and row["agents"] == PROBLEMS[problem].agents:
+                if case not in known:
+                    rows.append({"run": name, "commit": commit(), "case": case, **row})
+                if single and row["agents"] == PROBLEMS[problem].agents:
                     line = {"run": name, "commit": commit(), "case": case, "seed": TEST_SEED, **each}
                     put("instances", [line], run=name, case=case)
                 print(f"{name}, {case}, {row['agents']} agents: relative error {row['ratio']:.3g}", flush=True)

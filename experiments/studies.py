@@ -121,7 +121,8 @@ def studies(problems, names):
             if old and old["rows"] == found["rows"]:
                 print(f"{study} {problem}: there already")
                 continue
-            record(study, problem, found, computing() - before)
+            earlier = old["computing_seconds"] if known else 0
+            record(study, problem, found, computing() - before + earlier)
 
 
 def joined(old, new):

@@ -217,7 +217,7 @@ def margins():
         gains = r["gain_margin"]
         out.append(
             [
-                f"`{r['policy']}`",
+                "`{}`{}{}".format(*r["policy"].partition(",")),
                 f"{r['agents']}, {r['failed']} failed" if r["failed"] else r["agents"],
                 f"{r['spacing']:.3g}",
                 rate(r["rate"]),

@@ -380,7 +380,8 @@ def classical():
             if any(cells):
                 lines.append([f"`{problem}`", title, *(error(one) if one else "" for one in cells)])
         for setting, title in (("robust", "CINOC"), ("tuned", "CINOC, sharp")):
-            tests = [one for one in rows("test") if one["run"].startswith(f"{problem}/{setting}-")]
+            of = lambda one: one["run"].split("/")[1].rsplit("-", 1)[0] == setting and one["problem"] == problem
+            tests = [one for one in rows("test") if of(one)]
             score = lambda case, agents: [one["ratio"] for one in tests if (one["case"], one["agents"]) == (case, agents)]
             both = {
                 "undisturbed": score("agents", m),

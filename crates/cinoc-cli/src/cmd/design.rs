@@ -21,7 +21,7 @@ near zero. Of several designs the one with the lowest score on other instances t
 disturbances of the settings: --set swarm.delay=2 finds one for two ticks.
 With --local agents do not share what they read: each estimates the whole field from its own window, and guesses what the
 others do. Time grows with the cube of the number of nodes: a second for 100, minutes for 1000;
-on larger periodic domains a regulator acts on slow waves only, and has no filter.
+on larger periodic domains with constant coefficients a regulator acts on slow waves only, and has no filter.
 Other baselines are trained: --set policy.kind=pi (local proportional and integral feedback) with `train`.";
 
 /// Arguments of `cinoc design`.

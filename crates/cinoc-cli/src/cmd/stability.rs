@@ -16,8 +16,8 @@ use std::path::PathBuf;
 const COLUMNS: &str =
     "The closed loop is linearised about its rest state. rate: growth rate of the slowest-decaying disturbance per
 unit of time, of those that do not alternate in sign from tick to tick, with agents held; moving: with agents that move,
-0 if their places are arbitrary; both beside the uncontrolled one. tail: upper estimate of the share of a field disturbance
-that decays at the rate `moving`, the rest of it decays at `rate`. all: as rate, of all disturbances; the loop is stable if
+0 if their places are arbitrary; both beside the uncontrolled one. tail: estimate, from a random disturbance, of the share
+of a field disturbance that decays at the rate `moving`, the rest of it decays at `rate`. all: as rate, of all disturbances; the loop is stable if
 it is negative. gain margin: factors on all pushes between which it stays stable. delay margin: ticks by which all
 actions may come later; both with agents held. H2 (with --norms): root mean square of the field under white noise of
 intensity one on every node; H-infinity: the largest under a steady or oscillating load of root mean square one; - if
@@ -64,7 +64,7 @@ struct Row {
     uncontrolled: f64,
     /// The rate of all disturbances with agents that move.
     moving: Option<f64>,
-    /// Upper estimate of the share of a field disturbance that decays at that rate.
+    /// Estimate of the share of a field disturbance that decays at that rate.
     tail: Option<f64>,
     positions_grow: bool,
     /// True if the slowest disturbance decays slower than the uncontrolled field, or grows faster.

@@ -15,7 +15,7 @@ pub struct Lqr {
 impl Lqr {
     /// Designs the regulator for the cost |z − z*|²/n + `effort`·|u|²/m per tick, with n nodes and m pushes; `None` if the
     /// Riccati equation has no solution that can be found. A plant with [`Linearised::modes`] is regulated in these: the
-    /// others are left to decay.
+    /// others decay fast and are not regulated.
     pub fn design(plant: &Linearised, effort: f64) -> Option<Self> {
         let Linearised { field, pushes, modes, .. } = plant;
         let each = 1.0 / field.nrows() as f64;

@@ -81,8 +81,8 @@ pub struct Stability {
     /// Growth including disturbances of positions, if agents can move and come to rest. Neutral positions are no
     /// instability: they make this zero.
     pub moving: Option<f64>,
-    /// Upper estimate of the share of a field disturbance that decays at the rate [`moving`](Self::moving), if agents
-    /// can move and come to rest; the rest of it decays at the rate with agents held.
+    /// Estimate of the share of a field disturbance that decays at the rate [`moving`](Self::moving), from one random
+    /// disturbance, if agents can move and come to rest; the rest of it decays at the rate with agents held.
     pub tail: Option<f64>,
     /// True if agents that can move come to rest. Where they drift or oscillate, the field was analysed with agents
     /// held at their regular positions, and the result is inconclusive.
@@ -112,9 +112,6 @@ pub struct Options {
     /// Computes [`Stability::norms`].
     pub norms: bool,
 }
-
-/// Share of a field disturbance below which the motion of agents does not count as decay of the field.
-pub const NEGLIGIBLE: f64 = 0.01;
 
 /// Nodes of the largest domain that is treated as one cell of a lattice.
 const LARGEST_CELL: usize = 1 << 10;
@@ -180,12 +177,10 @@ impl Stability {
         self.moving.is_some_and(|growth| growth >= neutral(0.0, self.tick_time))
     }
 
-    /// Returns the growth of the slowest disturbance of the field in the domain, of those that do not change sign from
-    /// tick to tick. The motion of agents counts if it keeps more than [`NEGLIGIBLE`] of a disturbance of the field, and
-    /// is not neutral.
+    /// Returns the growth of the slowest disturbance in the domain, of those that do not change sign from tick to tick and
+    /// of positions, unless these are neutral.
     pub fn slowest(&self) -> f64 {
-        let kept = self.tail.is_some_and(|tail| tail > NEGLIGIBLE);
-        let moving = self.moving.filter(|growth| kept && growth.abs() >= neutral(0.0, self.tick_time));
+        let moving = self.moving.filter(|growth| growth.abs() >= neutral(0.0, self.tick_time));
         moving.map_or(self.here().slow, |moving| moving.max(self.here().slow))
     }
 

@@ -15,8 +15,9 @@ const SMALL: f64 = 1e-2;
 /// Length of the runs in episodes.
 const EPISODES: usize = 2;
 
-/// Returns the product of both ratios, of root mean squares: an upper estimate of the share of a field disturbance that
-/// decays at the rate of the agents' motion.
+/// Returns the product of both ratios, of root mean squares: an estimate of the share of a field disturbance that decays
+/// at the rate of the agents' motion. Both disturbances are random, on every node and every agent; smooth ones of the
+/// field may displace agents more.
 pub fn tail(closed: &ClosedLoop, rest: &[f64]) -> f64 {
     let [field, memory, positions] = closed.sizes();
     let grid = closed.problem.stepper.grid();

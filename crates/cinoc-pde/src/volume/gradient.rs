@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 /// `∂z/∂x` along an axis. Inputs: `z`, `outside`.
 ///
-/// Centred differences; one-sided ones, of first order, in cells beside a solid or a side whose value is not given.
+/// Centred differences; of first order in cells beside a solid or a side.
 #[derive(Debug)]
 pub(super) struct Gradient {
     mesh: Arc<Mesh>,

@@ -10,6 +10,9 @@ use cinoc_tape::kernel::{parallel, vectorise};
 /// Residual at which the iteration ends, relative to the first one.
 const TOLERANCE: Real = if cfg!(double) { 1e-13 } else { 5e-7 };
 
+/// Residual above which the last iteration is a failure, relative to the first one.
+const FAILURE: Real = 1e4 * TOLERANCE;
+
 /// Iterations after which rounding prevents progress.
 const ITERATIONS: usize = 200;
 
@@ -237,7 +240,7 @@ impl Multigrid {
         if first == 0.0 {
             return 0;
         }
-        let mut size = Real::NAN;
+        let (mut size, mut left) = (Real::NAN, first);
         for iteration in 0..ITERATIONS {
             self.precondition(matrix, all, r, work);
             let z = &work[..n];
@@ -252,11 +255,15 @@ impl Multigrid {
             let step = size / product(p, mp);
             zip(x, p, p, |x, p, _| *x += step * p);
             zip(r, mp, mp, |r, mp, _| *r -= step * mp);
-            let left = product(r, r);
+            left = product(r, r);
             // A field that is not finite ends the iteration.
             if left.partial_cmp(&(TOLERANCE * TOLERANCE * first)) != Some(std::cmp::Ordering::Greater) {
                 return iteration + 1;
             }
+        }
+        if left > (FAILURE * FAILURE) * first {
+            // A solution that is none must not pass for one: the episode diverges.
+            x.fill(Real::NAN);
         }
         ITERATIONS
     }
