@@ -34,7 +34,7 @@ STEPS = {
         script("final_test.py", "variants"),
         script("final_test.py", "decisions", python=PYTHON),
     ],
-    "studies": [script("studies.py"), *(script("studies.py", what) for what in ("noisy", "rings", "discs", "senses", "ablation"))],
+    "studies": [script("studies.py"), *(script("studies.py", what) for what in ("transfer", "rings", "discs", "senses", "ablation"))],
     "classical": [script("bounds.py"), script("classical.py"), script("mpc.py", python=PYTHON)],
     "optimum": [script("optimum.py", what) for what in ("gaps", "last", "nmpc")],
     "stability": [script("stability.py")],

@@ -178,6 +178,14 @@ SETTINGS = {
         ("swarm.sensor_noise=0.01", "swarm.actuator_noise=0.02"),
         ("heat1d", "fkpp1d"),
     ),
+    # The paper's number of agents, and the effort weights of its study of transfer.
+    "paper-30": Setting("CINOC, the paper's setting, 30 agents", "paper", ("swarm.agents=30",), ("heat1d",)),
+    "paper-30-low": Setting(
+        "CINOC, the paper's setting, 30 agents, λ = 0.005", "paper", ("swarm.agents=30", "cost.effort=0.005"), ("heat1d",)
+    ),
+    "paper-30-high": Setting(
+        "CINOC, the paper's setting, 30 agents, λ = 0.05", "paper", ("swarm.agents=30", "cost.effort=0.05"), ("heat1d",)
+    ),
 }
 # Runs that are not published although their validation score is the lowest: the linear stability analysis, which sees no
 # instance, finds that disturbances grow with 32 agents (results/stability.jsonl, run margins-withheld).

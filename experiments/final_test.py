@@ -76,7 +76,8 @@ def test(problem, instances, dry):
         tested = tested_model(problem, name)
         rows = []
         for case, options in cases(problem, name.split("/")[1].rsplit("-", 1)[0]) if tested else ():
-            single = case in ("agents", "both") and not dry and not read("instances", run=name, case=case)
+            usual = case == "both" or options == ("--agents", PROBLEMS[problem].agents)
+            single = usual and not dry and not read("instances", run=name, case=case)
             if case in known and not single:
                 continue
             more = ("--instances", instances) if instances else ()

@@ -1,15 +1,16 @@
-"""All studies, with the policies of three seeds: results/studies/STUDY.jsonl, and results/noisy.jsonl, rings.jsonl,
+"""All studies, with the policies of three seeds: results/studies/STUDY.jsonl, and results/transfer.jsonl, rings.jsonl,
 discs.jsonl.
 
     python3 experiments/studies.py [--problem P,…] [--study S,…] [--trained | --used]
-    python3 experiments/studies.py noisy | rings | discs | senses | ablation
+    python3 experiments/studies.py transfer | rings | discs | senses | ablation
 
 After experiments/train.py (or archive.py fetch). `cinoc study` keeps its tables in runs/studies/, where what is
 there is not computed again; complete ones are put into results/. Policies that a study trains get a quarter of the
-updates of the recipe; in the plane such studies score on 50 instances. `noisy` compares the paper's setting trained
-with and without noise, `rings` uses the ks1d policies on longer rings, `discs` the policies of heat2d_obstacles with
-discs elsewhere or moving; `senses` trains robust policies of heat1d with an input left out or added, one seed each;
-`ablation` leaves out each ingredient of the sharp recipe, and adds each to the paper's setting, three seeds each.
+updates of the recipe; in the plane such studies score on 50 instances. `transfer` uses the paper's setting, trained
+with and without noise and with 30 agents and three effort weights, with other numbers of agents; `rings` uses the ks1d
+policies on longer rings, `discs` the policies of heat2d_obstacles with discs elsewhere or moving; `senses` trains
+robust policies of heat1d with an input left out or added, one seed each; `ablation` leaves out each ingredient of the
+sharp recipe, and adds each to the paper's setting, three seeds each.
 """
 
 import argparse
@@ -161,17 +162,28 @@ def ablation(problems):
         record("ablation", problem, found, computing() - before)
 
 
-def noisy():
-    """With and without noise in training; both are used without."""
-    quiet = ["--used", "swarm.sensor_noise=0", "--used", "swarm.actuator_noise=0"]
-    for problem in ("heat1d", "fkpp1d"):
-        for how, setting, options in (("with", "noisy", quiet), ("without", "paper", [])):
-            found = run_study("cardinality", problem, policies(problem, setting), RUNS / "noisy" / how, *options)
-            put(
-                "noisy",
-                [{"run": f"{problem}/{how}", "trained": f"{how} noise", "commit": commit(), **found}],
-                run=f"{problem}/{how}",
-            )
+# Ways to train in the paper's setting, words for each, and what is switched off in use.
+QUIET = ("--used", "swarm.sensor_noise=0", "--used", "swarm.actuator_noise=0")
+TRANSFER = {
+    "noisy": ("with", "with noise", QUIET),
+    "paper": ("without", "without noise", ()),
+    "paper-30": ("30-0.001", "30 agents, λ = 0.001", ()),
+    "paper-30-low": ("30-0.005", "30 agents, λ = 0.005", ()),
+    "paper-30-high": ("30-0.05", "30 agents, λ = 0.05", ()),
+}
+
+
+def transfer(problems):
+    """The paper's setting with noise in training, and with the paper's number of agents and effort weights."""
+    for problem in problems:
+        for setting, (name, words, options) in TRANSFER.items():
+            run, found = f"{problem}/{name}", policies(problem, setting)
+            old = next(iter(read("transfer", run=run)), None)
+            if not found or old and old["request"]["policies"] == found:
+                continue
+            line = {"run": run, "trained": words, "commit": commit()}
+            put("transfer", [line | run_study("cardinality", problem, found, RUNS / "transfer" / name, *options)], run=run)
+            print(f"{run}: {words}", flush=True)
 
 
 def scored(table, name, what, *options):
@@ -213,7 +225,7 @@ def discs():
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", nargs="?", choices=("noisy", "rings", "discs", "senses", "ablation"))
+    parser.add_argument("what", nargs="?", choices=("transfer", "rings", "discs", "senses", "ablation"))
     parser.add_argument("--problem")
     parser.add_argument("--study")
     parser.add_argument("--trained", action="store_true", help="only studies that train their policies")
@@ -221,8 +233,9 @@ def main():
     given = parser.parse_args()
     problems = given.problem.split(",") if given.problem else None
     if given.what:
-        alone = {"noisy": noisy, "rings": rings, "discs": discs, "senses": senses}
+        alone = {"rings": rings, "discs": discs, "senses": senses}
         alone["ablation"] = lambda: ablation(problems or ABLATION)
+        alone["transfer"] = lambda: transfer(problems or ("heat1d", "fkpp1d"))
         alone[given.what]()
         return
     names = (

@@ -723,3 +723,22 @@ def one_card(problem, setting):
             ],
         ),
     ]
+
+
+@block("uncertainty")
+def uncertainty():
+    """Intervals that include the training seed, and paired ratios of the default and the sharp policies."""
+    found = {(line["run"], line["case"]): line for line in rows("uncertainty") if line["kind"] != "profile"}
+    out = []
+    for problem in PROBLEMS:
+        one = lambda setting, case: found.get((f"{problem}/{setting}", case))
+        cells = [f"`{problem}`"]
+        for setting, case in (("robust", "agents"), ("robust", "both"), ("tuned", "agents"), ("tuned", "both")):
+            line = one(setting, case)
+            cells.append(line and f"{number(line['ratio'])} ({interval(line['ratio_95'])}; {line['seeds']})" or "")
+        for case in ("agents", "both"):
+            line = one("robust over tuned", case)
+            cells.append(line and f"{number(line['factor'])} ({interval(line['factor_95'])})" or "")
+        out.append(cells)
+    head = [f"{name}, {case}" for name in ("default", "sharp") for case in ("undisturbed", "noise and delay")]
+    return table(["problem", *head, "default over sharp, undisturbed", "noise and delay"], out)

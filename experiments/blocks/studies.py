@@ -1,4 +1,4 @@
-"""Tables of the studies (results/studies/, noisy, rings, discs, gradient norms)."""
+"""Tables of the studies (results/studies/, transfer, rings, discs, gradient norms)."""
 
 import collections
 import math
@@ -249,12 +249,12 @@ def slope_table():
     return table(["problem", "quantity", "agents", "exponent", "of each policy"], out)
 
 
-@block("noisy")
-def noisy():
-    """The paper's setting trained with and without noise, used without, with other numbers of agents."""
+@block("transfer")
+def transfer():
+    """The paper's setting trained with and without noise or with 30 agents, used with other numbers of agents."""
     columns = STUDIES["cardinality"][2]
     out = []
-    for one in rows("noisy"):
+    for one in rows("transfer"):
         for line in lines_of("cardinality", one["problem"], one["rows"], value):
             out.append([f"`{one['problem']}`", one["trained"], *line[1:]])
     return table(["", f"trained; {AGENTS_TIMES}:", *(MULTIPLES.get(c, f"{c:g}") for c in columns)], out)
