@@ -187,9 +187,11 @@ def pairs():
             ]
         )
     judged = [r for r in found if r["still"]]
+    stable = sum(r["predicted_all"] < 0 for r in judged)
+    rates = sum(r["agree"] for r in judged)
     counts = (
-        f"{len(found)} swarms, {len(judged)} of them analysed: {sum(r['predicted_all'] < 0 for r in judged)} stable, {sum(r['predicted_all'] >= 0 for r in judged)} unstable. "
-        f"The sign agrees with simulations on {sum(map(same_sign, judged))}, the rate too (to a twentieth, or 0.01 per unit of time) on {sum(r['agree'] for r in judged)}."
+        f"{len(found)} swarms, {len(judged)} of them analysed: {stable} stable, {len(judged) - stable} unstable. The sign agrees with",
+        f"simulations on {sum(map(same_sign, judged))}, the rate too (to a twentieth, or 0.01 per unit of time) on {rates}.",
     )
     head = [
         "problem",
@@ -202,7 +204,7 @@ def pairs():
         "stable",
         "agreement",
     ]
-    return [counts, "", *table(head, out)]
+    return [*counts, "", *table(head, out)]
 
 
 @block("margins")

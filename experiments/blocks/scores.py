@@ -242,11 +242,13 @@ def footnotes():
     few = {count: [f"`{one}`" for one in PROBLEMS if len(default(one).seeds) == count] for count in (2, 1)}
     words = [f"{word} for {', '.join(few[count])}" for count, word in ((2, "two"), (1, "one")) if few[count]]
     ours = "Three training seeds" + (f", of the default policies {', '.join(words)}" if words else "")
+    single = any(len(method(problem, "tuned").of("both")) < 3 for problem in PROBLEMS)
     return [
         f"¹ Lattice and time differ from the paper's; with its own a tie (sharp policy){found}. ",
         "² The paper labels its column moment matching loss, ours is the mean squared error. ",
         "*Sharp*: trained without disturbances. *Noise and delay*: 1 % and five ticks.",
-        f"{ours}; sharp with noise and delay one; DPC and RL one on `turbulence2d`, DPC two on `density2d`. Empty: not trained.",
+        f"{ours}; {'sharp with noise and delay one; ' if single else ''}DPC and RL one on `turbulence2d`, DPC two on `density2d`.",
+        "Empty: not trained.",
     ]
 
 
