@@ -32,6 +32,7 @@ STEPS = {
     "test": [
         script("final_test.py"),
         script("final_test.py", "variants"),
+        script("final_test.py", "fresh"),
         script("final_test.py", "decisions", python=PYTHON),
         script("uncertainty.py"),
     ],

@@ -20,9 +20,10 @@ from cases import PROBLEMS, RUNS, TEST_SEED, changes, cinoc, commit
 from tables import put, read
 
 # Problems with a regulator, and the weights of the effort that are tried: all by default.
-WEIGHTS = {"heat1d": (), "ks1d": (), "heat2d": (1e-7, 1e-6, 1e-5, 1e-4), "ks2d": (1e-6, 1e-4, 1e-2)}
-UNFILTERED = ("ks2d",)
-"""Problems whose regulator acts on slow waves and has no filter: there is one kind of design."""
+WEIGHTS = {"heat1d": (), "ks1d": (), "heat2d": (1e-6, 1e-5), "ks2d": (1e-6, 1e-4, 1e-2)}
+UNFILTERED = ("ks2d", "heat2d")
+"""Problems without designs for noise: on ks2d the regulator acts on slow waves, on heat2d filters of a thousand states
+were not tried. There is one kind of design."""
 LOCAL_WEIGHTS = {"heat1d": (1e-12, 1e-11, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6), "ks1d": (1e-3, 1e-2, 1e-1, 1.0)}
 TRAINED = {
     "pi": ("tuned",),
@@ -72,6 +73,8 @@ def regulators(problem):
     own, one = RUNS / f"{problem}-lqr.safetensors", RUNS / f"{problem}-lqg.safetensors"
     missing = lambda controller, case: not read("classical", run=f"{problem}/{controller}", case=case)
     for case, settings, agents in cases(problem):
+        if problem in UNFILTERED and "noise" in case:
+            continue
         if missing("lqr", case):
             chosen = design(problem, settings, agents, own, WEIGHTS[problem])
             score(problem, "lqr", case, own, settings, agents, **chosen)

@@ -4,6 +4,8 @@ scores of single instances: results/instances.jsonl.
     python3 experiments/final_test.py [PROBLEM…] [--instances N] [--dry]
     python3 experiments/final_test.py variants [PROBLEM…]
         # shipped models nearer to the paper's setting: results/variants.jsonl
+    python3 experiments/final_test.py fresh [PROBLEM…]
+        # shipped models on instances of seed 6000, which nobody had seen: lines `fresh-…` of results/checks.jsonl
     python3 experiments/final_test.py decisions
         # computing time of a decision; needs the Python package and an idle core
 
@@ -31,6 +33,7 @@ VARIANTS = (
     ("fkpp1d", "half the tick, 600 ticks", ("physics.dt=0.0005", "physics.ticks=600"), 200),
     ("fkpp1d", "twice the tick, 150 ticks", ("physics.dt=0.002", "physics.ticks=150"), 200),
 )
+FRESH_SEED = 6000
 TICKS = 30
 EACH = ("scores", "uncontrolled_scores")
 """Fields with a number for each instance: results/instances.jsonl."""
@@ -105,6 +108,27 @@ def variants(problems):
             print(f"{run}: relative error {row['ratio']:.3g}", flush=True)
 
 
+def fresh(problems):
+    """Adds the lines of shipped models on instances of a seed that nobody had seen."""
+    for problem in problems:
+        about = PROBLEMS[problem]
+        both = (f"swarm.sensor_noise={about.sensor_noise}", "swarm.delay=5")
+        for setting in SHIPPED:
+            for case, settings in (("agents", ()), ("both", both)):
+                claim = f"fresh-{problem}-{setting}-{case}"
+                if read("checks", claim=claim):
+                    continue
+                words = ("eval", shipped_name(problem, setting), "--seed", FRESH_SEED, "--instances", about.instances)
+                (row,) = cinoc(*words, *changes(settings))
+                line = {"run": f"checks/{claim}", "claim": claim, "problem": problem, "seed": FRESH_SEED, "n": row["instances"]}
+                line |= {"command": " ".join(map(str, ("cinoc", *words, *changes(settings), "--json"))), "setting": setting}
+                low, high = row["ratio_95"]
+                line |= {"case": case, "quantity": "relative score", "value": row["ratio"], "low": low, "high": high}
+                line |= {"score": row["score"]["mean"], "uncontrolled": row["uncontrolled"]["mean"], "commit": commit()}
+                put("checks", [line], run=line["run"])
+                print(f"{claim}: relative error {row['ratio']:.3g}", flush=True)
+
+
 def decisions():
     """Seconds of computing per decision and agent, on one thread, as baselines/score.py measures it for the others."""
     import cinoc as package
@@ -148,7 +172,7 @@ def decisions():
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument(
-        "words", nargs="*", choices=[[], "variants", "decisions", *PROBLEMS], metavar="variants | decisions | PROBLEM"
+        "words", nargs="*", choices=[[], "variants", "fresh", "decisions", *PROBLEMS], metavar="variants | fresh | decisions | PROBLEM"
     )
     parser.add_argument("--instances", type=int, help="fewer, for a trial with --dry")
     parser.add_argument("--dry", action="store_true")
@@ -160,6 +184,8 @@ def main():
         decisions()
     elif "variants" in given.words:
         variants(problems)
+    elif "fresh" in given.words:
+        fresh(problems)
     else:
         for problem in problems:
             test(problem, given.instances, given.dry)

@@ -1,6 +1,6 @@
 """Model-predictive control of heat1d with limits: rows `mpc` of results/classical.jsonl.
 
-    python3 experiments/mpc.py
+    python3 experiments/mpc.py [CASE…]
 
 Needs the Python package, SciPy and OSQP (pip install scipy osqp). In every tick a quadratic programme of the pushes of
 the next 20 ticks: squared error and effort as of the regulator (`cinoc design`), |u| within its limit, and after them the
@@ -115,7 +115,8 @@ def episodes(agents, delay, weight, seed, instances):
 
 
 def main():
-    for case, (agents, delay) in CASES.items():
+    for case in sys.argv[1:] or CASES:
+        agents, delay = CASES[case]
         tried = {weight: episodes(agents, delay, weight, *CHOOSING)[0].mean() for weight in WEIGHTS}
         weight = min(tried, key=tried.get)
         scores, limited = episodes(agents, delay, weight, TEST_SEED, INSTANCES)

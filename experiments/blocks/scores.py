@@ -744,3 +744,25 @@ def uncertainty():
         out.append(cells)
     head = [f"{name}, {case}" for name in ("default", "sharp") for case in ("undisturbed", "noise and delay")]
     return table(["problem", *head, "default over sharp, undisturbed", "noise and delay"], out)
+
+
+@block("fresh")
+def fresh():
+    """Shipped models on instances of seed 6000, beside the same models in the test."""
+    found = {line["claim"]: line for line in rows("checks")}
+    out = []
+    for problem in PROBLEMS:
+        cells = [f"`{problem}`"]
+        for setting in SHIPPED:
+            tested = {line["case"]: line for line in rows("test") if line["run"] == shipped(problem, setting)["run"]
+                      and line.get("agents") == PROBLEMS[problem].agents}
+            for case in ("agents", "both"):
+                line = found.get(f"fresh-{problem}-{setting}-{case}")
+                words = f"{number(line['value'])} ({interval((line['low'], line['high']))})" if line else ""
+                cells += [words, cell(tested[case]["ratio"]) if case in tested else ""]
+        out.append(cells)
+    head = [
+        f"{name}, {case}{of}"
+        for name in ("default", "sharp") for case in ("undisturbed", "noise and delay") for of in ("", ", seed 5000")
+    ]
+    return table(["problem", *head], out)
