@@ -14,6 +14,7 @@ mod seen_field;
 mod written;
 mod written_task;
 
+use crate::limit::RangeLimit;
 use crate::problem::Description;
 use crate::problems::window_fits;
 use crate::random::{Rng, Split, Stream};
@@ -21,7 +22,7 @@ use crate::recipe::Train;
 use crate::sense::Sight;
 use crate::settings::{Overlay, Setting};
 use crate::task::Task;
-use crate::{Error, Problem, budget};
+use crate::{Error, Problem, Real, budget};
 use draft::{AgentsText, Draft};
 use known::Known;
 use sections::{AnyAgents, Sections};
@@ -116,7 +117,8 @@ pub fn describe(tree: &Table) -> Result<Description, Error> {
         Some(_) => format!("{} - target", draft.field),
         None => draft.field.clone(),
     });
-    let features = problem.swarm.features();
+    let (features, largest) = (problem.swarm.features(), problem.swarm.limits()[0] as f64);
+    let [low, high] = draft.agents.range.map(|end| end * largest / draft.agents.range[1].max(-draft.agents.range[0]));
     Ok(Description {
         about: draft.about.clone(),
         equation: format!("d{0}/dt = {1}", draft.field, draft.equation),
@@ -126,7 +128,7 @@ pub fn describe(tree: &Table) -> Result<Description, Error> {
             features.position
         ),
         acts: format!(
-            "a push u*exp(-|x - position|^2/(2*sigma^2)), |u| <= u_limit{}.",
+            "a push u*exp(-|x - position|^2/(2*sigma^2)), u from {low} to {high}{}.",
             if speed.is_some() { ", and a velocity, each component <= v_limit" } else { "" }
         ),
         score: format!("{}, {}.", draft.task.score, draft.task.when.words()),
@@ -148,10 +150,19 @@ fn parts(name: &str, tree: &Table) -> Result<(Problem, Vec<String>), Error> {
     notes.push(stepper.steps());
     let sight = Sight::around(&grid, &observe);
     let sense = SeenField::new(&draft, known, sight)?;
-    let (swarm, count) = match agents {
-        AnyAgents::Mobile(mobile) => (mobile.swarm(&grid, sense, physics.dt), mobile.agents),
-        AnyAgents::Static(fixed) => (fixed.seeing(&grid, sense), fixed.agents),
+    let (mut swarm, count, limit, speed) = match agents {
+        AnyAgents::Mobile(mobile) => {
+            (mobile.swarm(&grid, sense, physics.dt), mobile.agents, mobile.u_limit, Some(mobile.v_limit))
+        }
+        AnyAgents::Static(fixed) => (fixed.seeing(&grid, sense), fixed.agents, fixed.u_limit, None),
     };
+    let [low, high] = draft.agents.range;
+    if -low != high {
+        // The setting is the larger of both.
+        let range = [low, high].map(|end| (end * limit / high.max(-low)) as Real);
+        swarm =
+            swarm.with_limit(RangeLimit::new(range, &vec![speed.unwrap_or(0.0) as Real; speed.map_or(0, |_| grid.dimensions())]));
+    }
     let swarm = swarm.with_self_sensing(observe.self_sensing());
     let (stepper, task) = (Box::new(stepper), Box::new(task));
     Ok((Problem { name: name.into(), stepper, swarm, task, agents: count, ticks: physics.ticks }, notes))

@@ -7,7 +7,7 @@ use crate::{Error, Real};
 use cinoc_pde::volume::{Linear, Mesh, Order, Side};
 use cinoc_pde::{Grid, Stepper};
 use cinoc_tape::{Adjoints, Arena, Tape, Var};
-use cinoc_text::{Axis, Expr, Form, Kind, Plan, Scope, Term, Treatment, parse, sum, terms};
+use cinoc_text::{Axis, Expr, Form, Kind, Node, Plan, Scope, Term, Treatment, parse, sum, terms};
 use std::sync::Arc;
 
 /// Name of the agents' channel.
@@ -50,6 +50,12 @@ impl WrittenEquation {
         scope.add(&[&draft.field], Kind::FIELD).map_err(named)?;
         scope.add(&[PUSH], Kind::CHANNEL).map_err(named)?;
         let rhs = known.parse(draft, &key, &draft.equation, &scope)?;
+        if !mentions(&rhs, PUSH) {
+            return Err(draft.fault(
+                &key,
+                format!("the equation does not use {PUSH}, so agents have no effect; add it, as in \"… + {PUSH}\""),
+            ));
+        }
         let Sorted { coefficients, explicit, treatments } = sorted(draft, &key, &known, &scope, &rhs)?;
         let explicit = match &explicit {
             Some(expr) => Some(known.plan(draft, &key, &[expr], &scope, Axis::Cells)?),
@@ -258,4 +264,15 @@ fn mesh(draft: &Draft, known: &Known) -> Result<(Mesh, Vec<Real>), Error> {
 
 fn count(steps: usize) -> String {
     if steps == 1 { "one step".into() } else { format!("{steps} steps") }
+}
+
+/// Returns true if a name occurs in an expression.
+fn mentions(expr: &Expr, name: &str) -> bool {
+    match &expr.node {
+        Node::Number(_) => false,
+        Node::Name(found) => found == name,
+        Node::Minus(a) => mentions(a, name),
+        Node::Infix(_, sides) => sides.iter().any(|side| mentions(side, name)),
+        Node::Call(_, all) => all.iter().any(|argument| mentions(argument, name)),
+    }
 }
