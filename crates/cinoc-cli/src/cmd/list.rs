@@ -59,6 +59,10 @@ fn explain(registry: &Registry, config: &Config) -> Result<()> {
     say!("problem = {:?}", config.problem())?;
     for Setting { key, about, rule, .. } in registry.settings(config)? {
         let (Rule::Section(inner), Some(section)) = (rule, config.get(key)) else { continue };
+        if matches!(inner[..], [Setting { rule: Rule::Text(_), .. }]) {
+            // The text of a problem file, which the reader has.
+            continue;
+        }
         say!("\n# {about}\n[{key}]")?;
         for Setting { key, about, rule, .. } in inner {
             let value = section.get(key).map_or_else(String::new, ToString::to_string);

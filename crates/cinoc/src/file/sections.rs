@@ -118,9 +118,8 @@ pub fn defaults(draft: &Draft, text: &str) -> Result<(Table, Table, Train), Erro
         .gaps
         .unwrap_or_else(|| (draft.size.iter().product::<f64>() / agents.number as f64).powf(1.0 / draft.size.len() as f64));
     let window = agents.window.min(0.9 * shortest);
-    let mut observe =
+    let observe =
         Window { position: agents.position, gaps, gain: (2.0 / size).clamp(1e-6, 1e6), ..Window::new(agents.points, window) };
-    observe.through_position = agents.speed.is_some();
     put("observe", value(&observe));
     let policy =
         Recurrent { memory_ticks: [2.0, 0.5 * draft.time.ticks.max(8) as f64], output_scale: 0.2, ..Recurrent::default() };

@@ -13,6 +13,9 @@ use std::sync::Arc;
 /// Name of the agents' channel.
 pub const PUSH: &str = "push";
 
+/// Name of the time.
+pub const TIME: &str = "t";
+
 /// Steps of a tick beyond which an equation is refused.
 const MOST_SUBSTEPS: f64 = 10_000.0;
 
@@ -24,6 +27,7 @@ pub struct WrittenEquation {
     /// Implicit terms with their coefficients: `k`, `σ` and `c`.
     implicit: Option<(Linear, [Vec<Real>; 3])>,
     explicit: Option<Plan>,
+    timed: bool,
     second_order: bool,
     tick: f64,
     substeps: usize,
@@ -49,6 +53,7 @@ impl WrittenEquation {
         let named = |error: cinoc_text::Error| draft.fault("fields", error.to_string());
         scope.add(&[&draft.field], Kind::FIELD).map_err(named)?;
         scope.add(&[PUSH], Kind::CHANNEL).map_err(named)?;
+        scope.add(&[TIME], Kind::SERIES).map_err(named)?;
         let rhs = known.parse(draft, &key, &draft.equation, &scope)?;
         if !mentions(&rhs, PUSH) {
             return Err(draft.fault(
@@ -68,6 +73,7 @@ impl WrittenEquation {
             operators,
             implicit: None,
             explicit,
+            timed: mentions(&rhs, TIME),
             second_order: draft.time.second_order,
             tick,
             substeps: 1,
@@ -102,10 +108,10 @@ impl WrittenEquation {
     }
 
     /// Rate of change of the field by the explicit terms.
-    fn explicit<'t>(&self, z: Var<'t>, force: Var<'t>) -> Var<'t> {
+    fn explicit<'t>(&self, z: Var<'t>, force: Var<'t>, time: Var<'t>) -> Var<'t> {
         let Some(plan) = &self.explicit else { return z.tape().zeros(z.shape()) };
         let mut arrays = self.known.record(z.tape());
-        arrays.extend([z, force]);
+        arrays.extend([z, force, time]);
         let rate = plan.record(&arrays, &self.operators);
         let batch = z.shape().sizes()[0];
         let rate = if rate.shape().rows() == batch { rate } else { rate.repeat_rows(batch) };
@@ -120,7 +126,7 @@ impl WrittenEquation {
             [|_| 1.0, |i| if i % 2 == 0 { 1.0 } else { -1.0 }, |i| if i % 4 < 2 { 1.0 } else { -1.0 }];
         let tape = Tape::new(Arena::default(), &[]);
         let z = tape.input(mesh.shape(1), z);
-        let rate = self.explicit(z, tape.zeros(mesh.shape(1)));
+        let rate = self.explicit(z, tape.zeros(mesh.shape(1)), tape.zeros([1, 1]));
         let (z, rate) = (z.id(), rate.id());
         let arena = tape.into_arena();
         let mut bars = Adjoints::default();
@@ -158,11 +164,31 @@ impl Stepper for WrittenEquation {
     }
 
     fn step<'t>(&self, z: Var<'t>, force: Var<'t>) -> Var<'t> {
+        self.step_at(z, force, None)
+    }
+
+    fn timed(&self) -> bool {
+        self.timed
+    }
+
+    fn step_at<'t>(&self, z: Var<'t>, force: Var<'t>, now: Option<Var<'t>>) -> Var<'t> {
         let (tape, step) = (z.tape(), (self.tick / self.substeps as f64) as Real);
-        let explicit = |z: Var<'t>| self.explicit(z, force);
+        // The middle of a substep stands for all of it.
+        let time = |substep: usize| match now {
+            Some(now) if self.timed => {
+                let within = (substep as f64 + 0.5) * self.tick / self.substeps as f64;
+                now.affine(self.tick as Real, within as Real).reshape([now.shape().count(), 1])
+            }
+            _ => tape.zeros([1, 1]),
+        };
+        let explicit = |substep: usize| {
+            let time = time(substep);
+            move |z: Var<'t>| self.explicit(z, force, time)
+        };
         let Some((linear, coefficients)) = &self.implicit else {
             // Euler's or Heun's method.
-            return (0..self.substeps).fold(z, |z, _| {
+            return (0..self.substeps).fold(z, |z, substep| {
+                let explicit = explicit(substep);
                 let rate = explicit(z);
                 let ahead = z + rate * step;
                 if self.second_order { z + (rate + explicit(ahead)) * (0.5 * step) } else { ahead }
@@ -174,7 +200,7 @@ impl Stepper for WrittenEquation {
             _ => tape.constant(mesh.shape(1), all),
         });
         let (system, outside) = (linear.factor(k, decay, fourth), self.operators.outside(tape));
-        (0..self.substeps).fold(z, |z, _| system.step(z, outside, explicit))
+        (0..self.substeps).fold(z, |z, substep| system.step(z, outside, explicit(substep)))
     }
 }
 

@@ -31,6 +31,8 @@ pub struct WrittenTask {
     cost: Plan,
     score: Plan,
     when: When,
+    /// True if the equation depends on time.
+    pub timed: bool,
     /// True if the score is the mean square of `z − target`.
     square: bool,
 }
@@ -131,6 +133,7 @@ impl WrittenTask {
             cost,
             score,
             when: draft.task.when,
+            timed: false,
             square,
             known,
         })
@@ -162,6 +165,10 @@ impl Task for WrittenTask {
 
     fn instances(&self) -> usize {
         100
+    }
+
+    fn timed(&self) -> bool {
+        self.timed
     }
 
     fn terms(&self) -> &[&'static str] {
