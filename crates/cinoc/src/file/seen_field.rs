@@ -1,4 +1,4 @@
-//! What agents see of a problem file: a field computed from the state.
+//! Sensors of a problem file: a field computed from the state.
 
 use super::draft::Draft;
 use super::known::Known;

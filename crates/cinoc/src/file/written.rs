@@ -173,7 +173,7 @@ impl Stepper for WrittenEquation {
 
     fn step_at<'t>(&self, z: Var<'t>, force: Var<'t>, now: Option<Var<'t>>) -> Var<'t> {
         let (tape, step) = (z.tape(), (self.tick / self.substeps as f64) as Real);
-        // The middle of a substep stands for all of it.
+        // The time of a substep is that of its middle.
         let time = |substep: usize| match now {
             Some(now) if self.timed => {
                 let within = (substep as f64 + 0.5) * self.tick / self.substeps as f64;
