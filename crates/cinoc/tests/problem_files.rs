@@ -212,7 +212,7 @@ fn equations_may_depend_on_time() {
 #[test]
 fn mistakes_are_shown_at_their_place() {
     for (from, to, expected) in [
-        ("nu*lap(z) + push", "nu*lap(q) + push", "some/heat.toml, equations.z: q is not known\n  nu*lap(q) + push\n         ^"),
+        ("nu*lap(z) + push", "nu*lap(q) + push", "heat.toml, equations.z: q is not known\n  nu*lap(q) + push\n         ^"),
         ("nu*lap(z) + push", "nu*lap(z)", "the equation does not use push"),
         ("cells = [200]", "cells = [2]", "some/heat.toml, domain.cells: it must be"),
         ("cells = [200]", "cels = [200]", "domain.cells: it is missing"),

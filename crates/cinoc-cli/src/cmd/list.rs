@@ -59,7 +59,7 @@ fn explain(registry: &Registry, config: &Config) -> Result<()> {
     say!("problem = {:?}", config.problem())?;
     for Setting { key, about, rule, .. } in registry.settings(config)? {
         let (Rule::Section(inner), Some(section)) = (rule, config.get(key)) else { continue };
-        if matches!(inner[..], [Setting { rule: Rule::Text(_), .. }]) {
+        if key == "file" {
             // The text of a problem file, which the reader has.
             continue;
         }

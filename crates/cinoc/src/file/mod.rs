@@ -71,8 +71,9 @@ pub fn open(text: &str, place: &str) -> Result<Opened, Error> {
 }
 
 fn draft(tree: &Table) -> Result<Draft, Error> {
-    let text = tree.get("file").and_then(|file| file.get("text")).and_then(Value::as_str);
-    Draft::read(text.ok_or_else(|| section::fault("the settings", "file.text", "it is missing"))?, "the problem file")
+    let get = |key: &str| tree.get("file").and_then(|file| file.get(key)).and_then(Value::as_str);
+    let text = get("text").ok_or_else(|| section::fault("the settings", "file.text", "it is missing"))?;
+    Draft::read(text, get("name").unwrap_or("the problem file"))
 }
 
 /// Every key of the sections of a problem.

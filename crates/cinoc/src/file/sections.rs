@@ -2,6 +2,7 @@
 
 use super::draft::Draft;
 use super::known::Known;
+use super::seen_field::Seen;
 use super::written_task::WrittenTask;
 use crate::actuate::Kernel;
 use crate::agents::Losses;
@@ -11,9 +12,10 @@ use crate::random::{Rng, Split, Stream};
 use crate::recipe::{Schedule, Train, section};
 use crate::sense::Window;
 use crate::settings::{Kind, Rule, Setting, Settings, lasting};
-use crate::task::{Task, mean_square};
+use crate::task::{Instance, Task, mean_square};
 use crate::{Error, settings};
 use serde::de::DeserializeOwned;
+use std::path::Path;
 use std::sync::Arc;
 use toml::{Table, Value};
 
@@ -30,6 +32,8 @@ settings! {
 
     /// The problem file.
     pub struct WrittenFile {
+        /// Its name, for messages.
+        name: String = 200,
         /// Its text.
         text: String = LONGEST,
     }
@@ -102,10 +106,10 @@ pub fn table(draft: &Draft) -> Vec<Setting> {
 pub fn defaults(draft: &Draft, text: &str) -> Result<(Table, Table, Train), Error> {
     let values: Vec<f64> = draft.constants.iter().map(|constant| constant.value).collect();
     let known = Arc::new(Known::new(draft, &draft.cells, &values)?);
-    let size = typical(&WrittenTask::new(draft, known)?);
+    let size = typical(&WrittenTask::new(draft, known.clone())?, Seen::new(draft, known)?.as_ref());
     let mut tree = Table::new();
     let mut put = |key: &str, value| drop(tree.insert(key.into(), value));
-    put("file", value(&WrittenFile { text: text.into() }));
+    put("file", value(&WrittenFile { name: file_name(&draft.place), text: text.into() }));
     if !draft.constants.is_empty() {
         let each = |constant: &super::draft::Constant| (constant.name.clone(), Value::Float(constant.value));
         put("constants", Value::Table(draft.constants.iter().map(each).collect()));
@@ -182,11 +186,19 @@ fn value<T: Settings>(settings: &T) -> Value {
     Value::Table(Table::try_from(settings).expect("settings are plain data"))
 }
 
-/// Typical magnitude of what is to be controlled: the root mean square of start minus target.
-fn typical(task: &WrittenTask) -> f64 {
+/// Name of a file without its folders.
+fn file_name(place: &str) -> String {
+    Path::new(place).file_name().map(|name| name.to_string_lossy().chars().take(200).collect()).unwrap_or_default()
+}
+
+/// Typical magnitude of what agents see: the root mean square at the start.
+fn typical(task: &WrittenTask, seen: Option<&Seen>) -> f64 {
     let squares = (0..8).map(|i| {
-        let instance = task.sample(&mut Rng::new(0, Stream::Validate, i), Split::Validation);
-        mean_square(&instance.start, &instance.target)
+        let Instance { start, target } = task.sample(&mut Rng::new(0, Stream::Validate, i), Split::Validation);
+        match seen {
+            Some(seen) => mean_square(&seen.values(&start, &target), &vec![0.0; start.len()]),
+            None => mean_square(&start, &target),
+        }
     });
     let size = (squares.sum::<f64>() / 8.0).sqrt();
     if size.is_finite() && size > 1e-6 { size } else { 1.0 }

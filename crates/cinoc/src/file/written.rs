@@ -211,7 +211,7 @@ fn sorted(draft: &Draft, key: &str, known: &Known, scope: &Scope, rhs: &Expr) ->
     for term in terms(rhs, &draft.field) {
         let said = term.to_string();
         let Some((which, text)) = coefficient(&term) else {
-            sorted.treatments.push(said);
+            sorted.treatments.push(said.replace(": implicit", ": explicit (a map is in front of it)"));
             explicit.push(term);
             continue;
         };
@@ -219,7 +219,7 @@ fn sorted(draft: &Draft, key: &str, known: &Known, scope: &Scope, rhs: &Expr) ->
         let values = known.coefficient(draft, key, &expr)?;
         // Names count as positive in texts; their values decide.
         if values.iter().any(|value| *value < 0.0) {
-            sorted.treatments.push(said.replace("implicit", "explicit (its coefficient is negative)"));
+            sorted.treatments.push(said.replace(": implicit", ": explicit (its coefficient is negative)"));
             explicit.push(term);
             continue;
         }
