@@ -49,13 +49,13 @@ fn refused(text: &str) -> String {
 }
 
 /// A field under constant actions of eight agents, as seen at the positions `x`.
-fn driven(problem: &Problem, start: fn(f64) -> f64, cells: bool, ticks: usize) -> impl Fn(f64) -> f64 + use<> {
-    let grid = problem.stepper.grid().clone();
+fn driven(problem: &Problem, start: fn(f64) -> f64, cells: bool, pushes: [Real; 2]) -> impl Fn(f64) -> f64 + use<> {
+    let (grid, ticks) = (problem.stepper.grid().clone(), 60);
     let shift = if cells { 0.5 * grid.spacing(0) } else { 0.0 };
     let x: Vec<f64> = grid.positions(0).iter().map(|x| x + shift).collect();
     let start: Vec<Real> = x.iter().map(|x| start(*x) as Real).collect();
     let positions: Vec<Real> = (0..8).map(|i| ((i as f64 + 0.5) / 8.0 - shift) as Real).collect();
-    let actions: Vec<Real> = (0..ticks * 8).flat_map(|i| [[8.0, -4.0][i % 2], 0.0]).collect();
+    let actions: Vec<Real> = (0..ticks * 8).flat_map(|i| [pushes[i % 2], 0.0]).collect();
     let mut rollout = Rollout::new(ticks, 1, false, 8);
     rollout.batch.push(&start, &vec![0.0; start.len()], &positions);
     let mut last = Vec::new();
@@ -79,10 +79,11 @@ fn heat_as_text_is_the_hand_written_equation() {
     let own = cinoc::problem("heat1d").unwrap().with(&["physics.nodes=201"]).unwrap();
     let written = problem(HEAT);
     assert_eq!((written.name.as_str(), written.agents, written.swarm.action_width()), ("heat", 8, 2));
-    let apart = difference(driven(&written, start, true, 60), driven(own.problem(), start, false, 60));
+    let apart = difference(driven(&written, start, true, [8.0, -4.0]), driven(own.problem(), start, false, [8.0, -4.0]));
     assert!(apart < 1e-3, "{apart}");
 }
 
+/// The hand-written one holds the density to [0, 1], which it does not leave here.
 #[test]
 fn fisher_kpp_as_text_is_the_hand_written_equation() {
     let start = |x: f64| 0.5 * (PI * x).sin().powi(2);
@@ -91,7 +92,7 @@ fn fisher_kpp_as_text_is_the_hand_written_equation() {
         .replace("lap(z)", "lap(z) + rho*z*(1 - z)")
         .replace("width = 0.1", "width = 0.05");
     let own = cinoc::problem("fkpp1d").unwrap().with(&["physics.nodes=201"]).unwrap();
-    let apart = difference(driven(&problem(&text), start, true, 60), driven(own.problem(), start, false, 60));
+    let apart = difference(driven(&problem(&text), start, true, [4.0, 2.0]), driven(own.problem(), start, false, [4.0, 2.0]));
     assert!(apart < 4e-3, "{apart}");
 }
 
@@ -118,7 +119,7 @@ fn derivatives_of_a_rollout_are_exact() {
     let plane = include_str!("../../../examples/problems/allen_cahn.toml")
         .replace("[1.0]", "[1.0, 1.5]")
         .replace("[64]", "[16, 24]")
-        .replace("epsilon*lap(z)", "epsilon*lap(z) - 0.1*dot(grad(z), grad(z)) - 0.01*div(z*grad(z))");
+        .replace("epsilon*lap(z)", "epsilon*lap(z) - 0.01*dot(grad(z), grad(z)) + 0.001*div((1 + z^2)*grad(z))");
     for (name, error) in inspect::inputs(&problem(&plane), 3, &[1e-1, 1e-2, 1e-3]) {
         assert!(error < 2e-2, "{name}: {error}");
     }
