@@ -45,6 +45,8 @@ struct Cli {
 enum Command {
     /// List the problems, or all settings of one.
     List(cmd::list::ListArgs),
+    /// Write a first problem file: asks three questions, or takes their answers from flags.
+    New(cmd::new::NewArgs),
     /// Train a policy; shows progress, writes a run folder.
     Train(cmd::train::TrainArgs),
     /// Prepare the initial states of a chaotic problem, and describe them.
@@ -88,6 +90,7 @@ impl Command {
             Self::Bench(args) if args.spread() => ranks::together(|| args.run(registry)),
             _ if !ranks::first() => Ok(()),
             Self::List(args) => args.run(registry),
+            Self::New(args) => args.run(registry),
             Self::Data(args) => args.run(registry),
             Self::Design(args) => args.run(registry),
             Self::Stability(args) => args.run(registry),

@@ -75,6 +75,8 @@ fn see<'t>(problem: &Problem, v: &[Var<'t>], alive: &[Real], now: &[Real]) -> Vi
 fn shortened(registry: &Registry, config: &Config, ticks: usize, batch: usize) -> Result<Trainer, Error> {
     let mut parts = registry.parts(config)?.with_ticks(ticks);
     parts.train.batch = parts.train.batch.min(batch);
+    // The gradient itself, not what training makes of it.
+    (parts.train.clip_shard, parts.train.gradient_decay) = (0.0, 1.0);
     Trainer::new(parts, 0, Threads::new(0)?)
 }
 

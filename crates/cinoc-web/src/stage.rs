@@ -91,10 +91,10 @@ impl Stage {
     pub fn facts(&self) -> Result<Value, Error> {
         let Problem { name, stepper, swarm, task, agents, ticks } = &*self.problem;
         let (grid, labels) = (stepper.grid(), task.plot_labels());
-        let explanation = self.registry.explanation(name)?;
+        let explanation = self.registry.describe(&self.model.config)?;
         Ok(json!({
             "name": name,
-            "about": self.registry.about(name)?,
+            "about": explanation.about,
             "explanation": {"equation": explanation.equation, "sees": explanation.sees, "acts": explanation.acts, "score": explanation.score},
             "nodes": grid.nodes, "lengths": grid.lengths, "periodic": grid.periodic,
             "tick": self.problem.tick_time(), "ticks": ticks, "scored": task.scored_at(*ticks),

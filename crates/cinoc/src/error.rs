@@ -107,6 +107,18 @@ pub enum Error {
         #[doc(hidden)]
         source: Option<Box<toml::de::Error>>,
     },
+    /// A mistake in a problem file.
+    ProblemFile {
+        /// The file, or a name for the text.
+        #[doc(hidden)]
+        place: String,
+        /// The section and the key.
+        #[doc(hidden)]
+        key: String,
+        /// The reason, with the place in a text and what to do.
+        #[doc(hidden)]
+        reason: String,
+    },
     /// A file that cannot be read or written.
     File {
         /// The file.
@@ -275,6 +287,7 @@ impl Error {
     pub fn key(&self) -> Option<&str> {
         match self {
             Self::UnknownKey { key, .. }
+            | Self::ProblemFile { key, .. }
             | Self::BadValue { key, .. }
             | Self::ResumeOther { key, .. }
             | Self::ResumeWay { key, .. } => Some(key),
@@ -318,6 +331,7 @@ impl Error {
             Self::TooLarge { what, need, limit } => format!("{what} would take {need} of memory, and {limit} may be used"),
             Self::Toml { place, line: Some(line), reason, .. } => format!("{place}, line {line}, is not valid: {reason}"),
             Self::Toml { place, line: None, reason, .. } => format!("{place} is not valid: {reason}"),
+            Self::ProblemFile { place, key, reason } => format!("{place}, {key}: {reason}"),
             Self::File { source, .. } => format!("{path}: {source}"),
             Self::Full { source, .. } => format!("{path} could not be written: {source}"),
             Self::Model { reason, .. } => format!("{path} is not a CINOC model: {reason}"),
@@ -375,7 +389,7 @@ impl Error {
                 "resume from it with a lower train.rate or train.clip, or start a new run with finer physics or lower actuator limits"
                     .into()
             }
-            Self::Export { .. } | Self::Elsewhere { .. } => String::new(),
+            Self::ProblemFile { .. } | Self::Export { .. } | Self::Elsewhere { .. } => String::new(),
         }
     }
 

@@ -65,6 +65,7 @@ mod attractor;
 mod budget;
 mod disk;
 mod error;
+mod file;
 mod geometry;
 mod library;
 mod limit;

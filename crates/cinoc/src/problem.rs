@@ -72,6 +72,32 @@ pub struct Explanation {
     pub score: &'static str,
 }
 
+/// A problem in words, as `cinoc list` prints it.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[doc(hidden)]
+pub struct Description {
+    /// One-line description.
+    pub about: String,
+    /// The equation, its domain and its boundary conditions.
+    pub equation: String,
+    /// Observation of each agent.
+    pub sees: String,
+    /// Action of each agent.
+    pub acts: String,
+    /// Score of an episode.
+    pub score: String,
+    /// Numerical treatment of the equation, where it was chosen for a problem file.
+    pub numerics: Vec<String>,
+}
+
+impl Explanation {
+    /// Returns it with a one-line description.
+    pub(crate) fn of(self, about: &str) -> Description {
+        let [about, equation, sees, acts, score] = [about, self.equation, self.sees, self.acts, self.score].map(str::to_owned);
+        Description { about, equation, sees, acts, score, numerics: Vec::new() }
+    }
+}
+
 /// A coefficient of the equation and the values that studies assign to it.
 #[derive(Clone, Copy, Debug)]
 #[doc(hidden)]

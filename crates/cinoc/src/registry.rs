@@ -1,11 +1,12 @@
 //! Problems and policies by name, and their settings.
 
 use crate::error::shortened;
+use crate::file;
 use crate::policy::{Centralised, DeepONet, Pi, Policy, PolicyDefinition, Recurrent, StateFeedback, Uncontrolled};
-use crate::problem::{Definition, Explanation, Preset, Problem, Sweeps};
+use crate::problem::{Definition, Description, Explanation, Preset, Problem, Sweeps};
 use crate::problems::{Density2d, Fkpp1d, Heat1d, Heat2d, Heat2dObstacles, Ks1d, Ks2d, Turbulence2d};
 use crate::recipe::{Train, section};
-use crate::settings::{Config, Kind, Overlay, Rule, Setting, Settings, fill, invalid, nearest};
+use crate::settings::{Config, Kind, Overlay, Rule, Setting, Settings, fill, invalid, nearest, parse};
 use crate::{Error, budget, disk, vary};
 use std::path::Path;
 use std::str::FromStr;
@@ -36,15 +37,31 @@ struct ProblemEntry {
     about: &'static str,
     explanation: Explanation,
     sweeps: fn() -> Sweeps,
-    table: fn() -> Vec<Setting>,
+    table: fn(&Table) -> Result<Vec<Setting>, Error>,
     shipped: Preset,
     preset: fn(Preset) -> (Table, Table, Train),
     check: fn(&Table) -> Result<(), Error>,
-    build: fn(&Table) -> Result<Problem, Error>,
+    build: fn(&str, &Table) -> Result<Problem, Error>,
     shrink: fn(&mut Table),
     resize: fn(&mut Table, usize, usize) -> bool,
     enlarge: fn(&mut Table, usize) -> bool,
 }
+
+/// Problems whose settings hold a problem file.
+static WRITTEN: ProblemEntry = ProblemEntry {
+    name: "a problem file",
+    about: "",
+    explanation: Explanation { equation: "", sees: "", acts: "", score: "" },
+    sweeps: Sweeps::default,
+    table: file::table,
+    shipped: Preset::Tuned,
+    preset: |_| (Table::new(), Table::new(), Train::default()),
+    check: file::check,
+    build: file::build,
+    shrink: |_| {},
+    resize: |_, _, _| false,
+    enlarge: |_, _| false,
+};
 
 #[derive(Clone, Copy)]
 struct PolicyEntry {
@@ -143,14 +160,14 @@ impl Registry {
             about: D::ABOUT,
             explanation: D::EXPLANATION,
             sweeps: D::sweeps,
-            table: D::table,
+            table: |_| Ok(D::table()),
             shipped: D::SHIPPED,
             preset: |preset| {
                 let (settings, recipe) = D::preset(preset);
                 (plain(&settings), recipe.policy, recipe.train)
             },
             check: |tree| typed::<D>(tree).check(),
-            build: |tree| {
+            build: |_, tree| {
                 let settings = typed::<D>(tree);
                 settings.check()?;
                 budget::check("these settings", settings.bytes())?;
@@ -208,14 +225,24 @@ impl Registry {
 
     /// Returns the equation, observations, actions and score of a problem, in words.
     #[doc(hidden)]
-    pub fn explanation(&self, problem: &str) -> Result<Explanation, Error> {
-        Ok(self.entry(problem)?.explanation)
+    pub fn describe(&self, config: &Config) -> Result<Description, Error> {
+        if file::is_written(config.tree()) {
+            return file::describe(config.tree());
+        }
+        let entry = self.entry(config.problem())?;
+        Ok(entry.explanation.of(entry.about))
     }
 
     /// Returns the settings that studies vary in a problem.
     #[doc(hidden)]
-    pub fn sweeps(&self, problem: &str) -> Result<Sweeps, Error> {
-        Ok((self.entry(problem)?.sweeps)())
+    pub fn sweeps(&self, config: &Config) -> Result<Sweeps, Error> {
+        Ok((self.entry_of(config.problem(), config.tree())?.sweeps)())
+    }
+
+    /// Returns the settings that studies vary in a problem of this name.
+    #[doc(hidden)]
+    pub fn sweeps_of(&self, name: &str) -> Result<Sweeps, Error> {
+        Ok((self.entry(name)?.sweeps)())
     }
 
     fn entry(&self, name: &str) -> Result<&ProblemEntry, Error> {
@@ -223,6 +250,11 @@ impl Registry {
             let known = self.problems().map(str::to_owned).collect();
             Error::UnknownProblem { name: shortened(name), nearest: nearest(name, self.problems()), known }
         })
+    }
+
+    /// Returns the entry of a problem by its settings.
+    fn entry_of(&self, name: &str, tree: &Table) -> Result<&ProblemEntry, Error> {
+        if file::is_written(tree) { Ok(&WRITTEN) } else { self.entry(name) }
     }
 
     fn policy_entry(&self, kind: &str) -> Result<&PolicyEntry, Error> {
@@ -234,27 +266,28 @@ impl Registry {
 
     /// Returns every key of a problem with this kind of policy.
     #[doc(hidden)]
-    fn table(&self, problem: &ProblemEntry, policy: &PolicyEntry) -> Vec<Setting> {
+    fn table(&self, problem: &ProblemEntry, tree: &Table) -> Result<Vec<Setting>, Error> {
+        let policy = self.policy_entry(kind(tree))?;
         let kinds = self.policies().collect();
         let own = |key, about: &str, rule| Setting { key, about: about.into(), rule, absent: None };
         let mut inner = vec![own("kind", "Kind of the policy.", Rule::Word(kinds))];
         inner.extend((policy.table)());
-        let mut table = (problem.table)();
+        let mut table = (problem.table)(tree)?;
         table.push(own(POLICY, policy.about, Rule::Section(inner)));
         table.push(own(TRAIN, "Training.", <Train as Kind>::rule(())));
-        table
+        Ok(table)
     }
 
     /// Returns every key of a configuration, with its documentation and allowed values.
     #[doc(hidden)]
     pub fn settings(&self, config: &Config) -> Result<Vec<Setting>, Error> {
-        Ok(self.table(self.entry(config.problem())?, self.policy_entry(kind(config.tree()))?))
+        self.table(self.entry_of(config.problem(), config.tree())?, config.tree())
     }
 
     /// Opens the settings of a problem, given by name or by a TOML file that names one, with changes.
     ///
-    /// A name that ends in `.toml` is a file: a line `problem = "..."`, optionally `preset = "paper"`, and any settings
-    /// to change. `changes` take precedence over the file. Endless files are refused.
+    /// A name that ends in `.toml` is a file: a problem of its own, with a section `[equations]`; or a line
+    /// `problem = "..."`, optionally `preset = "paper"`, and any settings to change. `changes` take precedence over the file. Endless files are refused.
     ///
     /// ```
     /// # fn main() -> Result<(), cinoc::Error> {
@@ -277,6 +310,9 @@ impl Registry {
     /// Opens settings from the text of a file as [`Registry::open`] does; `place` names it in errors.
     #[doc(hidden)]
     pub fn open_text(&self, text: &str, place: &str, preset: Preset, changes: &Overlay) -> Result<Config, Error> {
+        if file::is_problem(&parse(text, place)?) {
+            return self.open_problem(file::open(text, place)?, changes);
+        }
         let mut all = Overlay::from_toml(text, place)?;
         let Some(Value::String(name)) = all.take("problem") else {
             let example = self.problems().next().unwrap_or_default();
@@ -289,6 +325,15 @@ impl Registry {
         };
         all.extend(changes);
         self.config(&name, preset, &all)
+    }
+
+    /// Returns the settings of an opened problem file with changes.
+    fn open_problem(&self, opened: file::Opened, changes: &Overlay) -> Result<Config, Error> {
+        let file::Opened { name, mut tree, policy, train, changes: mut all } = opened;
+        tree.insert(POLICY.into(), Value::Table(policy));
+        tree.insert(TRAIN.into(), Value::Table(plain(&train)));
+        all.extend(changes);
+        self.changed(&name, tree, all)
     }
 
     /// Returns true if [`Registry::open`] reads a file of that name.
@@ -304,16 +349,17 @@ impl Registry {
         let (mut tree, policy, train) = (entry.preset)(preset);
         tree.insert(POLICY.into(), Value::Table(policy));
         tree.insert(TRAIN.into(), Value::Table(plain(&train)));
-        self.changed(entry, tree, changes.clone())
+        self.changed(name, tree, changes.clone())
     }
 
     /// Returns a configuration with changes.
     #[doc(hidden)]
     pub fn change(&self, config: &Config, changes: &Overlay) -> Result<Config, Error> {
-        self.changed(self.entry(config.problem())?, config.tree().clone(), changes.clone())
+        self.changed(config.problem(), config.tree().clone(), changes.clone())
     }
 
-    fn changed(&self, entry: &ProblemEntry, mut tree: Table, mut changes: Overlay) -> Result<Config, Error> {
+    fn changed(&self, name: &str, mut tree: Table, mut changes: Overlay) -> Result<Config, Error> {
+        let entry = self.entry_of(name, &tree)?;
         // Another kind of policy brings its own settings, to which the other changes are then applied.
         if let Some(asked) = changes.take("policy.kind") {
             let asked = self.policy_entry(&asked.as_str().map_or_else(|| asked.to_string(), str::to_owned))?;
@@ -321,9 +367,9 @@ impl Registry {
                 tree.insert(POLICY.into(), Value::Table((asked.preset)()));
             }
         }
-        let table = self.table(entry, self.policy_entry(kind(&tree))?);
+        let table = self.table(entry, &tree)?;
         changes.apply(&mut tree, &table)?;
-        let config = Config::new(entry.name, tree, &table)?;
+        let config = Config::new(name, tree, &table)?;
         (entry.check)(config.tree())?;
         Ok(config)
     }
@@ -332,8 +378,8 @@ impl Registry {
     #[doc(hidden)]
     pub fn read(&self, text: &str, place: &str) -> Result<Config, Error> {
         let (name, mut tree) = Config::parse(text, place)?;
-        let entry = self.entry(&name)?;
-        let table = self.table(entry, self.policy_entry(kind(&tree))?);
+        let entry = self.entry_of(&name, &tree)?;
+        let table = self.table(entry, &tree)?;
         fill(&mut tree, &table);
         let config = Config::new(&name, tree, &table)?;
         (entry.check)(config.tree())?;
@@ -342,7 +388,7 @@ impl Registry {
 
     /// Builds the problem of a configuration.
     pub fn build(&self, config: &Config) -> Result<Problem, Error> {
-        (self.entry(config.problem())?.build)(config.tree())
+        (self.entry_of(config.problem(), config.tree())?.build)(config.problem(), config.tree())
     }
 
     /// Builds the policy of a configuration for its problem.
@@ -397,32 +443,32 @@ impl Registry {
     /// Shortens what takes long to prepare, for quick checks of a problem.
     #[doc(hidden)]
     pub fn shrink(&self, config: &Config) -> Result<Config, Error> {
-        let (entry, mut tree) = (self.entry(config.problem())?, config.tree().clone());
+        let (entry, mut tree) = (self.entry_of(config.problem(), config.tree())?, config.tree().clone());
         (entry.shrink)(&mut tree);
-        self.changed(entry, tree, Overlay::default())
+        self.changed(config.problem(), tree, Overlay::default())
     }
 
     /// Sets the number of agents and the nodes of the grid at equal cost per agent.
     #[doc(hidden)]
     pub fn resize(&self, config: &Config, agents: usize, nodes: usize) -> Result<Config, Error> {
-        let (entry, mut tree) = (self.entry(config.problem())?, config.tree().clone());
+        let (entry, mut tree) = (self.entry_of(config.problem(), config.tree())?, config.tree().clone());
         // Numbers too large for a file exceed every bound.
         let [agents, nodes] = [agents, nodes].map(|size| size.min(i64::MAX as usize));
         if !(entry.resize)(&mut tree, agents, nodes) {
             return Err(Error::bad("the problem", entry.name, "one that can be resized, like heat2d"));
         }
-        self.changed(entry, tree, Overlay::default())
+        self.changed(config.problem(), tree, Overlay::default())
     }
 
     /// Returns a domain `times` as long along each axis, with equal nodes and agents per area.
     #[doc(hidden)]
     pub fn enlarge(&self, config: &Config, times: usize) -> Result<Config, Error> {
-        let (entry, mut tree) = (self.entry(config.problem())?, config.tree().clone());
+        let (entry, mut tree) = (self.entry_of(config.problem(), config.tree())?, config.tree().clone());
         // Larger than any domain that could be computed, and small enough to be squared.
         if !(entry.enlarge)(&mut tree, times.min(1 << 20)) {
             return Err(Error::bad("the problem", entry.name, "one with domains of any size, like heat2d or ks2d"));
         }
-        self.changed(entry, tree, Overlay::default())
+        self.changed(config.problem(), tree, Overlay::default())
     }
 }
 

@@ -120,6 +120,7 @@ fn wrong(rule: &Rule) -> Vec<String> {
             all.push(format!("[{:?}]", "a".repeat(longest + 1)));
             all
         }
+        Rule::Text(longest) => vec!["3".into(), "[]".into(), format!("{:?}", "a".repeat(longest + 1))],
         Rule::Section(_) => text(&["3", "[]", "nan", "some"]),
     }
 }

@@ -80,6 +80,7 @@ impl EvalArgs {
         data::prepare(&problem, &[Split::Test], request.seed, threads.ranks())?;
         let counts = if self.agents.is_empty() { vec![problem.agents] } else { self.agents.clone() };
         let name = self.model.to_string_lossy();
+        let score = registry.describe(&model.config)?.score;
         let meter = Meter::new(0.0, "scoring");
         let mut rows = Vec::new();
         for (at, agents) in counts.iter().copied().enumerate() {
@@ -90,7 +91,7 @@ impl EvalArgs {
             if !self.json {
                 // The header comes with the first row: before that there may be an error.
                 meter.aside(|| match at {
-                    0 => print_header(registry, &problem, &request, trained).and_then(|()| print_row(&problem, &rows[0].report)),
+                    0 => print_header(&score, &problem, &request, trained).and_then(|()| print_row(&problem, &rows[0].report)),
                     _ => print_row(&problem, &rows[at].report),
                 })?;
             } else if self.optimum.is_none() {
@@ -208,7 +209,7 @@ fn scored(
 }
 
 /// Prints the request, the meaning of the columns, and their names.
-fn print_header(registry: &Registry, problem: &Problem, request: &Request, trained: usize) -> Result<()> {
+fn print_header(score: &str, problem: &Problem, request: &Request, trained: usize) -> Result<()> {
     let failing = match request.fail > 0.0 {
         true => format!(", {:.0} % of the agents fail at tick {}", 100.0 * request.fail, request.failed_from(problem)),
         false => String::new(),
@@ -223,7 +224,7 @@ fn print_header(registry: &Registry, problem: &Problem, request: &Request, train
     } else {
         "u² + 0.1 |v|²"
     };
-    say!("score ({}): {}", problem.task.measures()[0], registry.explanation(&problem.name)?.score)?;
+    say!("score ({}): {}", problem.task.measures()[0], score)?;
     say!("ratio: mean score over mean uncontrolled score; effort: mean over ticks and agents of {effort}\n")?;
     let more: String = problem.task.measures()[1..].iter().map(|name| format!(" {name:>17}")).collect();
     let all: Vec<String> = COLUMNS.iter().map(|(name, wide)| format!("{name:>wide$}")).collect();

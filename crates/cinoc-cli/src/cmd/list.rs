@@ -48,15 +48,21 @@ impl ListArgs {
 
 /// Prints a problem in words, then every setting with its value, meaning and allowed values.
 fn explain(registry: &Registry, config: &Config) -> Result<()> {
-    let explanation = registry.explanation(config.problem())?;
-    say!("# {}", registry.about(config.problem())?)?;
+    let explanation = registry.describe(config)?;
+    say!("# {}", explanation.about)?;
     say!("# Equation: {}", explanation.equation)?;
     say!("# An agent observes {}", explanation.sees)?;
     say!("# It acts: {}", explanation.acts)?;
-    say!("# Score: {}\n", explanation.score)?;
+    say!("# Score: {}", explanation.score)?;
+    explanation.numerics.iter().try_for_each(|line| say!("# {line}"))?;
+    say!("")?;
     say!("problem = {:?}", config.problem())?;
     for Setting { key, about, rule, .. } in registry.settings(config)? {
         let (Rule::Section(inner), Some(section)) = (rule, config.get(key)) else { continue };
+        if key == "file" {
+            // The text of a problem file, which the reader has.
+            continue;
+        }
         say!("\n# {about}\n[{key}]")?;
         for Setting { key, about, rule, .. } in inner {
             let value = section.get(key).map_or_else(String::new, ToString::to_string);

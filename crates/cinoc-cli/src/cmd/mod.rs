@@ -10,6 +10,7 @@ pub mod export;
 mod lines;
 pub mod list;
 pub mod man;
+pub mod new;
 pub mod optimum;
 pub mod scale;
 pub mod show;

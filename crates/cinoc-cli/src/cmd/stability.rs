@@ -81,8 +81,9 @@ impl StabilityArgs {
         let model = library::find(registry, &self.model)?.with(registry, &Overlay::from_pairs(&self.set)?)?;
         let (problem, _) = model.build(registry)?;
         let name = &problem.name;
-        if !registry.sweeps(name)?.rests_at_zero {
-            let all: Vec<&str> = registry.problems().filter(|p| registry.sweeps(p).is_ok_and(|s| s.rests_at_zero)).collect();
+        if !registry.sweeps(&model.config)?.rests_at_zero {
+            let rests = |name: &&str| registry.sweeps_of(name).is_ok_and(|sweeps| sweeps.rests_at_zero);
+            let all: Vec<&str> = registry.problems().filter(rests).collect();
             bail!("{name} has no rest state to analyse; choose one of: {}", all.join(", "));
         }
         if self.agents.contains(&0) {

@@ -154,6 +154,7 @@ fn value(choice: &mut Unstructured, rule: &Rule) -> Result<String> {
             let all = (0..count).map(|_| line());
             format!("[{}]", all.collect::<Result<Vec<_>>>()?.join(", "))
         }
+        Rule::Text(longest) => format!("{:?}", "[equations] z = 1\n".repeat(choice.int_in_range(0..=1 + longest / 16)?)),
         Rule::Section(_) => "{}".into(),
     })
 }

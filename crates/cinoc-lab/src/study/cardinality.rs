@@ -21,7 +21,7 @@ fn cases(subject: &Subject) -> Result<Vec<Case>, Error> {
     let trained = subject.problem.agents;
     let mut counts: Vec<usize> = TIMES.iter().map(|times| subject.agents(*times)).collect();
     // At the published numbers themselves too, not only at the same multiples.
-    let published = subject.registry.sweeps(subject.config.problem())?.published;
+    let published = subject.registry.sweeps(subject.config)?.published;
     counts.extend(published.iter().flat_map(|published| published.percent).map(|(agents, _)| *agents));
     counts.sort_unstable();
     counts.dedup();

@@ -24,7 +24,7 @@ fn cases(subject: &Subject) -> Result<Vec<Case>, Error> {
     let mut cases = Vec::new();
     // Fields are of order one, except vorticity; pushes have a limit, as have velocities where agents act by moving.
     let kinds = [
-        ("sensors", "swarm.sensor_noise", Some(subject.registry.sweeps(subject.config.problem())?.size)),
+        ("sensors", "swarm.sensor_noise", Some(subject.registry.sweeps(subject.config)?.size)),
         ("actuators", "swarm.actuator_noise", subject.number("swarm.u_limit").or(subject.number("swarm.v_limit"))),
     ];
     for (name, key, size) in kinds {

@@ -16,7 +16,7 @@ pub const STUDY: Study = Study {
 
 fn cases(subject: &Subject) -> Result<Vec<Case>, Error> {
     let mut cases = Vec::new();
-    for sweep in subject.registry.sweeps(subject.config.problem())?.physics {
+    for sweep in subject.registry.sweeps(subject.config)?.physics {
         // Agents are told the trained coefficient, if any, never the true one.
         let trained = subject.number(sweep.key).unwrap_or_default();
         let belief =

@@ -18,7 +18,7 @@ fn cases(subject: &Subject) -> Result<Vec<Case>, Error> {
     let (trained, d) = (subject.number("physics.nodes").unwrap_or(1.0), subject.problem.swarm.dimensions() as i32);
     let mut cases = Vec::new();
     for times in [1.0, 2.0] {
-        for (nodes, changes) in subject.registry.sweeps(subject.config.problem())?.resolution {
+        for (nodes, changes) in subject.registry.sweeps(subject.config)?.resolution {
             let agents = subject.agents(times);
             cases.push(Case {
                 line: format!("{agents} agents"),

@@ -43,7 +43,7 @@ impl Card<'_> {
 }
 
 fn cases(subject: &Subject) -> Result<Vec<Case>, Error> {
-    let sweeps = subject.registry.sweeps(subject.config.problem())?;
+    let sweeps = subject.registry.sweeps(subject.config)?;
     let (size, usual) = (sweeps.size, Case::default);
     let noise = |share: f64| format!("swarm.sensor_noise={:?}", share * size);
     let bias = |share: f64| format!("swarm.sensor_bias={:?}", share * size);

@@ -24,7 +24,7 @@ const SENSES: [(&str, &str); 5] = [
 ];
 
 fn cases(subject: &Subject) -> Result<Vec<Case>, Error> {
-    let size = subject.registry.sweeps(subject.config.problem())?.size;
+    let size = subject.registry.sweeps(subject.config)?.size;
     let has = |key: &str| subject.config.get(key).and_then(|value| value.as_bool()).unwrap_or(false);
     let mut policies = vec![("as trained".to_owned(), String::new())];
     for (what, key) in SENSES {

@@ -30,7 +30,7 @@ const TICKS: [usize; 2] = [5000, 1000];
 fn cases(subject: &Subject) -> Result<Vec<Case>, Error> {
     let grid = subject.problem.stepper.grid();
     // Of the problems with walls those with zero field at rest; moving discs or targets, and densities, have none.
-    let judged = subject.registry.sweeps(subject.config.problem())?.rests_at_zero;
+    let judged = subject.registry.sweeps(subject.config)?.rests_at_zero;
     let times: &[f64] =
         if grid.dimensions() == 1 { &[0.5, 0.625, 0.75, 0.875, 1.0, 1.5, 2.0, 4.0] } else { &[0.64, 0.81, 0.9, 1.0, 1.44] };
     let case = |times: &f64| {

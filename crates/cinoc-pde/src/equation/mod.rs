@@ -71,4 +71,15 @@ pub trait Stepper: Send + Sync {
     /// `z` and the result are `[batch, nodes...]`. `force` has the shape of `z`; for equations driven by a flow it has
     /// one plane per component, `[batch, d, nodes...]`.
     fn step<'t>(&self, z: Var<'t>, force: Var<'t>) -> Var<'t>;
+
+    /// Returns true if the equation depends on time.
+    fn timed(&self) -> bool {
+        false
+    }
+
+    /// The same for equations that depend on time; `now`: number of steps made, `[batch]`.
+    fn step_at<'t>(&self, z: Var<'t>, force: Var<'t>, now: Option<Var<'t>>) -> Var<'t> {
+        let _ = now;
+        self.step(z, force)
+    }
 }

@@ -84,6 +84,11 @@ impl Swarm {
         Self { advance: Some(Arc::new(advance)), ..self }
     }
 
+    /// Replaces the actuator limits.
+    pub(crate) fn with_limit(self, limit: impl Limit + 'static) -> Self {
+        Self { limit: Box::new(limit), ..self }
+    }
+
     /// Reduces the push of crowded agents, if `crowd` is given.
     pub fn with_crowding(self, crowd: Option<Crowd>) -> Self {
         Self { crowd: crowd.map(Arc::new), ..self }

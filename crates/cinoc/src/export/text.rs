@@ -9,7 +9,7 @@ const NAMED: [&str; 5] = ["sigma", "kernel", "gain", "u_limit", "v_limit"];
 
 /// Returns the effect of the actions of a model's agents, with the values of the settings that it refers to.
 pub fn effect(registry: &Registry, model: &Model) -> Result<String, Error> {
-    let mut text = registry.explanation(model.config.problem())?.acts.to_owned();
+    let mut text = registry.describe(&model.config)?.acts;
     let value = |name: &&str| model.config.get(&format!("swarm.{name}")).map(|value| format!("{name} = {value}"));
     let values: Vec<String> = NAMED.iter().filter_map(value).collect();
     if !values.is_empty() {

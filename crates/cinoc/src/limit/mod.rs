@@ -2,12 +2,14 @@
 
 mod clamp;
 mod crowd;
+mod range;
 mod safety;
 mod saturate;
 mod saturate_length;
 
 pub use clamp::{Clamp, ClampLength};
 pub use crowd::{Crowd, CrowdSettings};
+pub use range::RangeLimit;
 pub use safety::{Safety, SafetySettings};
 pub use saturate::Saturate;
 pub use saturate_length::SaturateLength;

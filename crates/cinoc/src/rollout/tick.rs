@@ -130,8 +130,12 @@ pub fn tick<'t>(
         let now = if made > 0 { given.now.map(|now| now + made as Real) } else { given.now };
         action = swarm.filter(decided, xi, now);
         let force = swarm.actuate(action, xi);
-        for _ in made..until {
-            (z, xi) = (problem.stepper.step(z, force), swarm.advance(xi, action));
+        for tick in made..until {
+            z = match given.now.filter(|_| problem.stepper.timed()) {
+                Some(now) => problem.stepper.step_at(z, force, Some(now + tick as Real)),
+                None => problem.stepper.step(z, force),
+            };
+            xi = swarm.advance(xi, action);
         }
         made = until;
     }

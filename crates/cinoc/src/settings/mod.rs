@@ -5,14 +5,16 @@
 //! [`Config`] is the whole tree of a run: the sections of a problem, then `policy` and `train`.
 
 mod config;
+mod lasting;
 mod overlay;
 mod rule;
 
 pub use config::Config;
+pub(crate) use lasting::lasting;
 pub use overlay::Overlay;
 #[doc(hidden)]
 pub use overlay::nearest;
-pub(crate) use overlay::{fill, invalid};
+pub(crate) use overlay::{fill, invalid, parse};
 #[doc(hidden)]
 pub use rule::{Kind, Rule, Setting};
 

@@ -88,7 +88,7 @@ impl Overlay {
 }
 
 /// Parses a table from TOML text; errors name the line.
-pub(super) fn parse(text: &str, place: &str) -> Result<Table, Error> {
+pub(crate) fn parse(text: &str, place: &str) -> Result<Table, Error> {
     text.parse().map_err(|e: toml::de::Error| {
         let line = e.span().map_or(1, |span| 1 + text[..span.start.min(text.len())].matches('\n').count());
         let reason = shortened(&e.message().lines().collect::<Vec<_>>().join(" "));

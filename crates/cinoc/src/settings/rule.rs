@@ -50,6 +50,8 @@ pub enum Rule {
         /// Largest number of characters of each text.
         longest: usize,
     },
+    /// A text of at most this many characters.
+    Text(usize),
     /// A group of settings.
     Section(Vec<Setting>),
 }
@@ -77,6 +79,7 @@ impl Rule {
                 let fits = |x: &Value| x.as_str().is_some_and(|text| text.chars().count() <= *longest);
                 count.contains(&list.len()) && list.iter().all(fits)
             }
+            (Self::Text(longest), Value::String(text)) => text.chars().count() <= *longest,
             (Self::Section(_), Value::Table(_)) => true,
             _ => false,
         }
@@ -104,6 +107,7 @@ impl Rule {
             Self::Texts { count, longest } => {
                 format!("a list of {} texts of at most {longest} characters, like [\"swarm.delay = 0..5\"]", some(count))
             }
+            Self::Text(longest) => format!("a text of at most {longest} characters"),
             Self::Section(_) => "a section; set one of its keys".into(),
         }
     }
@@ -160,6 +164,13 @@ impl Kind for bool {
     type Bounds = ();
     fn rule((): ()) -> Rule {
         Rule::Flag
+    }
+}
+
+impl Kind for String {
+    type Bounds = usize;
+    fn rule(longest: usize) -> Rule {
+        Rule::Text(longest)
     }
 }
 

@@ -144,7 +144,7 @@ fn readings_stay_well_within_the_range_of_the_instruments() {
     let registry = Registry::builtin();
     for name in names().into_iter().filter(|name| shipped(name).program(false).range() < READING_BOUND) {
         let mut model = loaded(name).model;
-        let size = registry.sweeps(model.config.problem()).expect("a problem").size;
+        let size = registry.sweeps(&model.config).expect("a problem").size;
         let changes = [format!("swarm.sensor_noise={}", 0.03 * size), "swarm.delay=5".into(), "swarm.lost.readings=0.2".into()];
         let changes = Overlay::from_pairs(changes).expect("settings");
         model.config = registry.change(&model.config, &changes).expect("settings");

@@ -84,6 +84,7 @@ impl Dice {
                 let count = self.below(3);
                 (0..count).map(|_| Value::String((*self.choose(&lines)).into())).collect::<Vec<_>>().into()
             }
+            Rule::Text(_) => "\"[equations]\"".into(),
             Rule::Section(_) => unreachable!("sections are flattened into keys"),
         }
     }
@@ -157,7 +158,9 @@ impl Dice {
                     "[[0.5, 0.5, inf]]",
                 ])
                 .into(),
-            Rule::Flag | Rule::Word(_) | Rule::Texts { .. } | Rule::Section(_) => self.choose(&STRANGE).to_owned(),
+            Rule::Flag | Rule::Word(_) | Rule::Texts { .. } | Rule::Text(_) | Rule::Section(_) => {
+                self.choose(&STRANGE).to_owned()
+            }
         }
     }
 }

@@ -139,7 +139,7 @@ fn card(study: &Study, problem: &str, points: &[StudyPoint], path: &Path) -> Res
 
 /// The published curve of a study of cardinality: its percentages, relative to the value at the trained number.
 fn published(registry: &Registry, study: &Study, problem: &str, points: &[StudyPoint]) -> Result<Option<BandLine>> {
-    let curve = registry.sweeps(problem)?.published.filter(|_| study.name == "cardinality");
+    let curve = registry.sweeps_of(problem).ok().and_then(|sweeps| sweeps.published).filter(|_| study.name == "cardinality");
     let ours = points.iter().find(|point| point.x == 1.0).map(|point| point.value);
     let (Some(curve), Some(ours)) = (curve, ours) else { return Ok(None) };
     let place = |(agents, percent): &(usize, f64)| {

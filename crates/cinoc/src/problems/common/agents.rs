@@ -152,14 +152,18 @@ impl Static {
 
     /// Builds a swarm on `grid` that observes through `window`.
     pub fn swarm(&self, grid: &Grid, window: &Window) -> Swarm {
+        self.seeing(grid, Sight::around(grid, window)).with_self_sensing(window.self_sensing())
+    }
+
+    /// Builds a swarm on `grid` that acts on the observations of `sense`.
+    pub fn seeing(&self, grid: &Grid, sense: impl Sense + 'static) -> Swarm {
         let place: Box<dyn Place> = match self.staggered {
             true => Box::new(EvenLattice::new(&grid.lengths)),
             false => Box::new(CellCentres::new(&grid.lengths)),
         };
         let (limit, push) = (EachLimit::new(&[self.u_limit as Real]), Push { sigma: self.sigma, kernel: self.kernel });
-        Swarm::new(grid.dimensions(), place, Box::new(Sight::around(grid, window)), Box::new(limit), push.on(grid, false))
+        Swarm::new(grid.dimensions(), place, Box::new(sense), Box::new(limit), push.on(grid, false))
             .with_crowding(crowd(grid, self.sigma, self.crowd, self.crowd_width))
-            .with_self_sensing(window.self_sensing())
             .with_hearing(grid)
             .with_disturbance(Disturbance {
                 sensor: self.sensor_noise,

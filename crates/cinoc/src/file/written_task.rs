@@ -1,0 +1,209 @@
+//! The task of a problem file: start, target, cost and score as texts.
+
+use super::draft::{Draft, When};
+use super::known::Known;
+use super::operators::CellOperators;
+use super::random_field::RandomField;
+use super::written::PUSH;
+use crate::random::{Rng, Split};
+use crate::task::{Instance, PlotLabels, Status, Task, Transition};
+use crate::{Error, Real};
+use cinoc_pde::volume::{Mesh, Side};
+use cinoc_tape::{Arena, Tape, Var};
+use cinoc_text::{Axis, Call, Kind, Operator, Operators, Plan, Scope};
+use std::sync::Arc;
+
+/// Name of the target.
+pub const TARGET: &str = "target";
+
+/// Nodes along an axis above which random fields between walls must be smooth, and the largest length of the domain
+/// then, in correlation lengths.
+const FINE: (usize, f64) = (384, 150.0);
+
+/// The task of a problem file.
+pub struct WrittenTask {
+    known: Arc<Known>,
+    operators: CellOperators,
+    start: Sampled,
+    target: Option<Sampled>,
+    terms: Vec<&'static str>,
+    whens: Vec<When>,
+    cost: Plan,
+    score: Plan,
+    when: When,
+    /// True if the equation depends on time.
+    pub timed: bool,
+    /// True if the score is the mean square of `z − target`.
+    square: bool,
+}
+
+/// A text of start or target, with its random fields.
+struct Sampled {
+    plan: Plan,
+    fields: Vec<(Call, RandomField)>,
+}
+
+/// Operators of such texts, with drawn random fields.
+struct Drawn<'a> {
+    operators: &'a CellOperators,
+    fields: Vec<(&'a Call, Vec<Real>)>,
+}
+
+impl Operators for Drawn<'_> {
+    fn record<'t>(&self, tape: &'t Tape<'t>, call: &Call, inputs: &[Var<'t>]) -> Var<'t> {
+        match self.fields.iter().find(|(known, _)| *known == call) {
+            Some((_, values)) => tape.constant([1, values.len()], values),
+            None => self.operators.record(tape, call, inputs),
+        }
+    }
+}
+
+impl Sampled {
+    fn new(draft: &Draft, key: &str, text: &str, known: &Known) -> Result<Self, Error> {
+        let scope = known.scope.clone().with_random();
+        let expr = known.parse(draft, key, text, &scope)?;
+        let plan = known.plan(draft, key, &[&expr], &scope, Axis::Cells)?;
+        let mut fields = Vec::new();
+        for call in plan.calls() {
+            let Operator::Random { length, .. } = call.operator else { continue };
+            let length = f64::from_bits(length);
+            for (nodes, size) in known.grid.nodes.iter().zip(&draft.size) {
+                let least = if !known.grid.periodic && *nodes > FINE.0 { size / FINE.1 } else { 1e-6 * size };
+                if !(length >= least && length <= 1e3 * size) {
+                    let reason = format!("the length of random({length}) must be from {least} to {}", 1e3 * size);
+                    return Err(draft.fault(key, reason));
+                }
+            }
+            fields.push((call.clone(), RandomField::new(&known.grid, length)));
+        }
+        Ok(Self { plan, fields })
+    }
+
+    fn draw(&self, known: &Known, operators: &CellOperators, rng: &mut Rng) -> Vec<Real> {
+        let real = |z: Vec<f64>| z.into_iter().map(|z| z as Real).collect();
+        let fields = self.fields.iter().map(|(call, field)| (call, real(field.draw(&rng.normals(field.numbers()))))).collect();
+        let tape = Tape::new(Arena::default(), &[]);
+        self.plan.record(&known.record(&tape), &Drawn { operators, fields }).value()
+    }
+}
+
+/// Adds the field, and the target if there is one, to the names.
+pub fn with_fields(draft: &Draft, known: &Known) -> Result<Scope, Error> {
+    let mut scope = known.scope.clone();
+    let named = |error: cinoc_text::Error| draft.fault("fields", error.to_string());
+    scope.add(&[&draft.field], Kind::FIELD).map_err(named)?;
+    if draft.task.target.is_some() {
+        scope.add(&[TARGET], Kind::MAP).map_err(named)?;
+    }
+    Ok(scope)
+}
+
+/// Operators without conditions at the sides.
+pub fn bare_operators(draft: &Draft, known: &Known) -> CellOperators {
+    let side = if known.grid.periodic { Side::Periodic } else { Side::Open };
+    let sides = draft.size.iter().map(|_| [side.clone(), side.clone()]).collect();
+    CellOperators::new("", Mesh::new(&known.grid.nodes, &draft.size, sides), Vec::new())
+}
+
+impl WrittenTask {
+    pub fn new(draft: &Draft, known: Arc<Known>) -> Result<Self, Error> {
+        let start = Sampled::new(draft, &format!("fields.{}.start", draft.field), &draft.start, &known)?;
+        let target = draft.task.target.as_ref().map(|text| Sampled::new(draft, "task.target", text, &known));
+        let scope = with_fields(draft, &known)?;
+        let score = known.parse(draft, "task.score", &draft.task.score, &scope)?;
+        let error = if target.is_some() { format!("({} - {TARGET})", draft.field) } else { draft.field.clone() };
+        let square = known.parse(draft, "task.score", &format!("mean({error}^2)"), &scope)? == score;
+        let score = known.plan(draft, "task.score", &[&score], &scope, Axis::Instance)?;
+        let mut acting = scope;
+        let push = format!("{PUSH}.u");
+        let names = [push.as_str(), "move.x", "move.y"];
+        let count = if draft.agents.speed.is_some() { 1 + draft.size.len() } else { 1 };
+        acting.add(&names[..count], Kind::ACTION).map_err(|error| draft.fault("agents", error.to_string()))?;
+        let mut exprs = Vec::new();
+        for term in &draft.task.cost {
+            exprs.push(known.parse(draft, &format!("task.cost.{}", term.name), &term.text, &acting)?);
+        }
+        let cost = known.plan(draft, "task.cost", &exprs.iter().collect::<Vec<_>>(), &acting, Axis::Instance)?;
+        Ok(Self {
+            operators: bare_operators(draft, &known),
+            start,
+            target: target.transpose()?,
+            terms: draft.task.cost.iter().map(|term| crate::settings::lasting(&term.name)).collect(),
+            whens: draft.task.cost.iter().map(|term| term.when).collect(),
+            cost,
+            score,
+            when: draft.task.when,
+            timed: false,
+            square,
+            known,
+        })
+    }
+
+    /// The arrays of the fields on a tape.
+    fn arrays<'t>(&self, z: Var<'t>, target: Var<'t>) -> Vec<Var<'t>> {
+        let mut arrays = self.known.record(z.tape());
+        arrays.push(z);
+        arrays.extend(self.target.is_some().then_some(target));
+        arrays
+    }
+}
+
+impl Task for WrittenTask {
+    fn sample(&self, rng: &mut Rng, _: Split) -> Instance {
+        let mut draw = |sampled: &Sampled| sampled.draw(&self.known, &self.operators, rng);
+        let start = draw(&self.start);
+        let target = self.target.as_ref().map_or_else(|| vec![0.0; start.len()], draw);
+        Instance { start, target }
+    }
+
+    fn plot_labels(&self) -> PlotLabels {
+        match self.target {
+            Some(_) => PlotLabels::ERROR,
+            None => PlotLabels { title: "mean square of the field", axis: "mean z²", has_target: false },
+        }
+    }
+
+    fn instances(&self) -> usize {
+        100
+    }
+
+    fn timed(&self) -> bool {
+        self.timed
+    }
+
+    fn terms(&self) -> &[&'static str] {
+        &self.terms
+    }
+
+    fn weight(&self, term: usize, tick: usize, ticks: usize) -> f64 {
+        self.whens[term].weight(tick, ticks)
+    }
+
+    fn cost<'t>(&self, after: &Transition<'t>, add: &mut dyn FnMut(Var<'t>)) {
+        let mut arrays = self.arrays(after.z, after.target);
+        let &[batch, agents, width] = after.action.shape().sizes() else { unreachable!("actions are [batch, agents, k]") };
+        let action = if width == 1 { after.action } else { after.action.transpose_each(agents) };
+        arrays.push(action.reshape([batch, width * agents]));
+        let all = self.cost.record(&arrays, &self.operators);
+        let all = if all.shape().rows() == batch { all } else { all.repeat_rows(batch).reshape([batch, self.terms.len()]) };
+        (0..self.terms.len()).for_each(|term| add(all.columns(term, term + 1).reshape([batch])));
+    }
+
+    fn measures(&self) -> &[&'static str] {
+        if self.square { &["mse"] } else { &["score"] }
+    }
+
+    fn square_in_score(&self, tick: usize, ticks: usize) -> Option<f64> {
+        self.square.then(|| self.when.weight(tick, ticks))
+    }
+
+    fn measure(&self, status: &Status, measures: &mut [f64]) {
+        let weight = self.when.weight(status.tick, status.ticks);
+        if weight > 0.0 {
+            let tape = Tape::new(Arena::default(), &[]);
+            let field = |z: &[Real]| tape.constant([1, z.len()], z);
+            let arrays = self.arrays(field(status.z), field(status.target));
+            measures[0] += weight * self.score.record(&arrays, &self.operators).value()[0] as f64;
+        }
+    }
+}
