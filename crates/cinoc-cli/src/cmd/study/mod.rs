@@ -79,9 +79,11 @@ impl StudyArgs {
         if self.instances == Some(0) || self.train_seeds.is_empty() {
             bail!("--instances must be 1 or more, and --train-seeds needs a number");
         }
-        let models = self.models(registry, problem)?;
         let settings = Settings { problem: problem.into(), set: self.set.clone(), preset: self.preset };
-        let config = models.first().map_or_else(|| settings.config(registry), |model| Ok(model.config.clone()))?;
+        let own = settings.config(registry)?;
+        let problem = own.problem();
+        let models = self.models(registry, problem)?;
+        let config = models.first().map_or_else(|| own.clone(), |model| model.config.clone());
         let built = registry.build(&config)?;
         let mut cases = (study.cases)(&Subject { registry, config: &config, problem: &built })?;
         for case in &mut cases {
@@ -122,7 +124,6 @@ impl StudyArgs {
 
     /// The policies that were named, or the shipped one, if there is one.
     fn models(&self, registry: &Registry, problem: &str) -> Result<Vec<Model>> {
-        registry.about(problem)?;
         let shipped = library::names(registry).any(|name| name == problem);
         let usual: Vec<String> = shipped.then(|| problem.to_owned()).into_iter().collect();
         let names = if self.policies.is_empty() { &usual } else { &self.policies };
