@@ -443,8 +443,12 @@ def one_objective():
         words = lambda line: f"{cell(line['ratio'])} ({names[line['controller']]})" if line else ""
         own = [error(name) for name in ("tuned", "paper-scored", "centralised-scored")]
         theirs = [error(name) for name in ("tuned-unscored", "paper", "centralised")]
+        learned = best_learner(problem)
+        learned = learned and learned.of("agents", about.agents)
+        theirs.append(f"{cell(mean(learned))} ({len(learned)})" if learned else "")
         out.append([f"`{problem}`", *own, *theirs, words(best["local"]), words(best["whole"])])
-    head = ["problem", "our cost: CINOC, sharp", "paper's policy", "DPC", "the paper's cost: CINOC, sharp", "paper's policy", "DPC"]
+    head = ["problem", "our cost: CINOC, sharp", "paper's policy", "DPC"]
+    head += ["the paper's cost: CINOC, sharp", "paper's policy", "DPC", "best RL"]
     return table([*head, "best local classical", "best classical, whole field"], out)
 
 
