@@ -2,8 +2,8 @@
 
 Every fenced block has a language. Blocks marked `sh` are run by bash and stop at the first failure; those marked `python` run after them, all in one
 interpreter, so that a later one may use what an earlier one made; both in a temporary folder of the page, with the freshly built `cinoc` first on the PATH
-and Python being that of $CINOC_PYTHON. Blocks marked `rust` must be found, word for word, in an example, which is compiled and run. Blocks marked `text` or `mermaid`
-are no code.
+and Python being that of $CINOC_PYTHON. Blocks marked `rust` must be found, word for word, in an example, which is compiled and run. Blocks marked `toml` must be a
+file of examples/problems. Blocks marked `text` or `mermaid` are no code.
 
 Lines that install something are left out, since the build has been done. A comment before a block changes more:
 
@@ -20,7 +20,7 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BLOCK = re.compile(r"(?:<!-- (not run in CI|in CI with)(?:: (.*?))? -->\s*)?^```(\w*)\n(.*?)^```$", re.S | re.M)
-LANGUAGES = ("sh", "python", "rust", "text", "mermaid")
+LANGUAGES = ("sh", "python", "rust", "toml", "text", "mermaid")
 INSTALLS = ("git clone", "cd cinoc", "cargo install", "cargo build", "pip install", "apt-get install")
 
 
@@ -65,6 +65,9 @@ def run(page):
                 call(["bash", "-euxo", "pipefail", "-c", commands(block, words)], folder)
             elif language == "python":
                 python.append(block)
+            elif language == "toml":
+                if block not in [path.read_text() for path in ROOT.glob("examples/problems/*.toml")]:
+                    sys.exit(f"{page}: no file of examples/problems is\n{block}")
             elif block not in compiled():
                 sys.exit(f"{page}: no example has\n{block}")
             count += 1
