@@ -85,6 +85,7 @@ impl Swarm {
     }
 
     /// Replaces the actuator limits.
+    #[cfg(feature = "files")]
     pub(crate) fn with_limit(self, limit: impl Limit + 'static) -> Self {
         Self { limit: Box::new(limit), ..self }
     }

@@ -2,6 +2,7 @@
 
 mod clamp;
 mod crowd;
+#[cfg(feature = "files")]
 mod range;
 mod safety;
 mod saturate;
@@ -9,6 +10,7 @@ mod saturate_length;
 
 pub use clamp::{Clamp, ClampLength};
 pub use crowd::{Crowd, CrowdSettings};
+#[cfg(feature = "files")]
 pub use range::RangeLimit;
 pub use safety::{Safety, SafetySettings};
 pub use saturate::Saturate;

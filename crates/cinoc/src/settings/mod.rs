@@ -5,11 +5,13 @@
 //! [`Config`] is the whole tree of a run: the sections of a problem, then `policy` and `train`.
 
 mod config;
+#[cfg(feature = "files")]
 mod lasting;
 mod overlay;
 mod rule;
 
 pub use config::Config;
+#[cfg(feature = "files")]
 pub(crate) use lasting::lasting;
 pub use overlay::Overlay;
 #[doc(hidden)]
