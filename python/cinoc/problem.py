@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Mapping, Sequence
 from operator import index
 from os import PathLike
@@ -13,6 +14,11 @@ from numpy.typing import DTypeLike, NDArray
 
 from cinoc import _native
 from cinoc._native import CinocError
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
 
 Array = NDArray[Any]
 
@@ -58,19 +64,6 @@ def overlay(settings: Mapping[str, object] | None, **more: object) -> dict[str, 
     """Settings as TOML text; `more` are those that are arguments, left out where None."""
     every = {**(settings or {}), **{key.replace("__", "."): value for key, value in more.items() if value is not None}}
     return {key: toml(value) for key, value in every.items()}
-
-
-def read_settings(config: str) -> dict[str, Any]:
-    """The engine's TOML (plain sections, one value per line) as nested dictionaries."""
-    top: dict[str, Any] = {}
-    here = top
-    for line in map(str.strip, config.splitlines()):
-        if line.startswith("["):
-            here = top.setdefault(line.strip("[] "), {})
-        elif "=" in line and not line.startswith("#"):
-            key, value = line.split("=", 1)
-            here[key.strip()] = json.loads(value)
-    return top
 
 
 class Instance(NamedTuple):
@@ -147,7 +140,7 @@ class Problem:
     @property
     def settings(self) -> dict[str, Any]:
         """Every setting: `problem.settings["physics"]["ticks"]`."""
-        return read_settings(self.config)
+        return tomllib.loads(self.config)
 
     def draw(self, seed: int = 3000, index: int = 0, stream: str = "test") -> Instance:
         """Start and target of an instance. Streams: "train", "validation", "test".

@@ -5,11 +5,13 @@ import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import cinoc
+from cinoc.envs import Batch
 
 EIGHT = ["heat1d", "fkpp1d", "heat2d", "heat2d_obstacles", "ks1d", "ks2d", "turbulence2d", "density2d"]
 SHORT = {"physics.ticks": 20}
@@ -34,6 +36,22 @@ def test_list():
     table = cinoc.list()
     assert list(table["name"]) == EIGHT or set(table["name"]) == set(EIGHT)
     assert table["model"].all() and table["about"].str.len().min() > 10
+
+
+def test_problem_files(tmp_path):
+    path = Path(__file__).parents[2] / "examples/problems/allen_cahn.toml"
+    small = {"train.updates": 2, "train.batch": 4, "train.validate_instances": 2, "train.variants": 2, "physics.ticks": 10}
+    problem = cinoc.make(path, set={"constants.epsilon": 2e-3})
+    assert (problem.agents, problem.nodes, problem.settings["constants"]["epsilon"]) == (16, (64,), 2e-3)
+    policy, _ = cinoc.train(path, set=small, out=tmp_path / "run")
+    assert np.isfinite(cinoc.evaluate(cinoc.load(tmp_path / "run"), agents=[8, 16], instances=2)["ratio"]).all()
+    assert cinoc.rollout(policy, agents=12).sizes["agent"] == 12
+    batch = Batch(path, 2, start=np.full(64, 0.5))
+    batch.seed([0, 1], np.random.default_rng)
+    batch.reset()
+    batch.step(np.zeros((2, *batch.action_shape), np.float32))
+    # Without pushes a constant 0.5 grows towards 1.
+    assert np.allclose(batch.fields(), 0.5 + 0.05 * (0.5 - 0.5**3), atol=1e-3)
 
 
 def test_make_and_settings():
