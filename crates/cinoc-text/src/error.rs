@@ -21,6 +21,21 @@ const SHOWN: usize = 100;
 ///   ^^^^^^^
 /// write epsilon, or declare epsilom");
 /// ```
+///
+/// ```
+/// use cinoc_text::{Kind, Scope, parse};
+///
+/// let mut scope = Scope::new(2);
+/// scope.add(&["z"], Kind::FIELD)?;
+/// scope.add(&["wind"], Kind::MAP.vector())?;
+/// let error = parse("lap(z) - lap(wind)", &scope).unwrap_err();
+/// assert_eq!(error.to_string(), "\
+/// lap needs a scalar, but wind is a vector
+///   lap(z) - lap(wind)
+///                ^^^^
+/// use a component, such as wind.x, or dot(wind, …)");
+/// # Ok::<(), cinoc_text::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
     text: String,
