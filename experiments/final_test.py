@@ -17,7 +17,7 @@ nothing.
 import argparse
 import time
 
-from blocks.scores import shipped
+from blocks.models import shipped
 from cases import FAILURES, PROBLEMS, SEEDS, SHIPPED, TEST_SEED, TESTED, changes, cinoc, commit, model, run_folder, run_name, shipped_name
 from tables import put, read
 

@@ -12,7 +12,7 @@ import argparse
 import json
 import shutil
 
-from blocks.scores import facts, shipped
+from blocks.models import facts, shipped
 from cases import MODELS, PROBLEMS, SHIPPED, run_folder, shipped_name
 
 

@@ -6,7 +6,7 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 import scale  # noqa: E402
-from blocks.scores import shipped  # noqa: E402
+from blocks.models import shipped  # noqa: E402
 from cases import PROBLEMS, SHIPPED, shipped_name  # noqa: E402
 
 FREE = scale.Machine(cores=64, crowded=1.0, latency=0.0, bandwidth=float("inf"), touch=0.0)
