@@ -1,6 +1,6 @@
 //! Problems and policies by name, and their settings.
 
-use crate::error::shortened;
+use crate::error::{shortened, shown};
 use crate::file;
 use crate::policy::{Centralised, DeepONet, Pi, Policy, PolicyDefinition, Recurrent, StateFeedback, Uncontrolled};
 use crate::problem::{Definition, Description, Explanation, Preset, Problem, Sweeps};
@@ -287,7 +287,8 @@ impl Registry {
     /// Opens the settings of a problem, given by name or by a TOML file that names one, with changes.
     ///
     /// A name that ends in `.toml` is a file: a problem of its own, with a section `[equations]`; or a line
-    /// `problem = "..."`, optionally `preset = "paper"`, and any settings to change. `changes` take precedence over the file. Endless files are refused.
+    /// `problem = "..."`, optionally `preset = "paper"`, and any settings to change. `changes` take precedence over the
+    /// file. Endless files are refused.
     ///
     /// ```
     /// # fn main() -> Result<(), cinoc::Error> {
@@ -311,6 +312,10 @@ impl Registry {
     #[doc(hidden)]
     pub fn open_text(&self, text: &str, place: &str, preset: Preset, changes: &Overlay) -> Result<Config, Error> {
         if file::is_problem(&parse(text, place)?) {
+            if matches!(preset, Preset::Paper | Preset::Robust) {
+                let reason = "a problem file has one recipe; leave the preset out, and change settings of policy and train";
+                return Err(Error::ProblemFile { place: shown(place), key: "preset".into(), reason: reason.into() });
+            }
             return self.open_problem(file::open(text, place)?, changes);
         }
         let mut all = Overlay::from_toml(text, place)?;

@@ -239,6 +239,12 @@ fn mistakes_are_shown_at_their_place() {
     }
 }
 
+#[test]
+fn presets_of_other_problems_are_refused() {
+    let asked = Registry::builtin().open_text(HEAT, "some/heat.toml", Preset::Paper, &Overlay::default());
+    assert!(asked.unwrap_err().to_string().starts_with("some/heat.toml, preset: a problem file has one recipe"));
+}
+
 /// Texts that are cut or changed anywhere are answered, whatever they say.
 #[test]
 fn damaged_files_are_answered() {

@@ -4,7 +4,7 @@ use super::whole;
 use crate::out::{note, program, say};
 use anyhow::{Context, Result, bail};
 use cinoc::Registry;
-use cinoc::internal::shown;
+use cinoc::internal::{disk, shown};
 use cinoc::problem::Preset;
 use cinoc::settings::Overlay;
 use std::io::{BufRead, IsTerminal};
@@ -59,7 +59,7 @@ impl NewArgs {
         let place = self.file.to_string_lossy();
         let config = registry.open_text(&text, &place, Preset::Tuned, &Overlay::default())?;
         registry.build(&config)?;
-        std::fs::write(&self.file, text).with_context(|| format!("cannot write {}", shown(&self.file)))?;
+        disk::write_whole(&self.file, text.as_bytes())?;
         let (program, file) = (program(), shown(&self.file));
         say!("Wrote {file}. Look at it, train, evaluate:\n  {program} list {file}\n  {program} train {file}")
     }

@@ -4,8 +4,6 @@ use super::draft::Draft;
 use super::known::Known;
 use super::seen_field::Seen;
 use super::written_task::WrittenTask;
-use crate::actuate::Kernel;
-use crate::agents::Losses;
 use crate::policy::Recurrent;
 use crate::problems::{Mobile, Static};
 use crate::random::{Rng, Split, Stream};
@@ -135,25 +133,7 @@ fn swarm(draft: &Draft) -> Value {
     let limit = agents.range[1].max(-agents.range[0]);
     match agents.speed {
         None => value(&Static { staggered: draft.periodic(), ..Static::new(agents.number, agents.width, limit) }),
-        Some(speed) => value(&Mobile {
-            agents: agents.number,
-            sigma: agents.width,
-            kernel: Kernel::Peak,
-            u_limit: limit,
-            v_limit: speed,
-            start_in_cells: true,
-            start_margin: 0.1,
-            start_margin_other: 0.1,
-            crowd: 0.0,
-            crowd_width: 1.0,
-            sensor_noise: 0.0,
-            sensor_noise_each: false,
-            sensor_bias: 0.0,
-            lost: Losses::default(),
-            actuator_noise: 0.0,
-            actuator_bias: 0.0,
-            delay: 0,
-        }),
+        Some(speed) => value(&Mobile { start_in_cells: true, ..Mobile::new(agents.number, agents.width, limit, speed) }),
     }
 }
 

@@ -99,6 +99,32 @@ settings! {
 }
 
 impl Mobile {
+    /// Creates settings for `agents` agents with a width and a largest peak intensity of pushes and a largest velocity,
+    /// a tenth of the domain from the walls; everything else is off.
+    pub fn new(agents: usize, sigma: f64, u_limit: f64, v_limit: f64) -> Self {
+        let (kernel, start_in_cells, crowd, crowd_width) = (Kernel::Peak, false, 0.0, 1.0);
+        let (sensor_noise, sensor_noise_each, sensor_bias, lost, actuator_noise, actuator_bias, delay) = Default::default();
+        Self {
+            agents,
+            sigma,
+            kernel,
+            u_limit,
+            v_limit,
+            start_in_cells,
+            start_margin: 0.1,
+            start_margin_other: 0.1,
+            crowd,
+            crowd_width,
+            sensor_noise,
+            sensor_noise_each,
+            sensor_bias,
+            lost,
+            actuator_noise,
+            actuator_bias,
+            delay,
+        }
+    }
+
     /// Builds a swarm on `grid` that acts every `tick_time` on the observations of `sense`.
     pub fn swarm(&self, grid: &Grid, sense: impl Sense + 'static, tick_time: f64) -> Swarm {
         let (d, lengths) = (grid.dimensions(), &grid.lengths);

@@ -1,8 +1,6 @@
 //! Shared parts of tracking problems on an interval.
 
 use super::Mobile;
-use crate::actuate::Kernel;
-use crate::agents::Losses;
 use crate::problem::Problem;
 use crate::recipe::{Schedule, Train};
 use crate::sense::{Holding, Sight, Window};
@@ -40,25 +38,7 @@ impl LineDomain<'_> {
 
     /// Returns the paper's agents.
     pub fn agents(agents: usize, sigma: f64) -> Mobile {
-        Mobile {
-            agents,
-            sigma,
-            kernel: Kernel::Peak,
-            u_limit: 40.0,
-            v_limit: 2.0,
-            start_in_cells: false,
-            start_margin: 0.2,
-            start_margin_other: 0.1,
-            crowd: 0.0,
-            crowd_width: 1.0,
-            sensor_noise: 0.0,
-            sensor_noise_each: false,
-            sensor_bias: 0.0,
-            lost: Losses::default(),
-            actuator_noise: 0.0,
-            actuator_bias: 0.0,
-            delay: 0,
-        }
+        Mobile { start_margin: 0.2, ..Mobile::new(agents, sigma, 40.0, 2.0) }
     }
 
     /// Returns the paper's observation.

@@ -1,8 +1,7 @@
 //! The heat equation on a square, with or without obstacles.
 
 use super::{DIFFUSIVITIES, Mobile, Variation, harden, tune_tracking, window_fits};
-use crate::actuate::Kernel;
-use crate::agents::{Losses, Swarm};
+use crate::agents::Swarm;
 use crate::limit::Safety;
 use crate::policy::{DeepONet, Recurrent};
 use crate::problem::{Preset, Problem, Sweeps};
@@ -56,25 +55,7 @@ impl HeatPlane {
     pub fn preset(preset: Preset) -> (Self, Recipe) {
         let mut parts = Self {
             physics: Heat2dPhysics { nodes: 32, length: 1.0, nu: 0.2, dt: 1e-3, ticks: 300 },
-            swarm: Mobile {
-                agents: 16,
-                sigma: 0.15,
-                kernel: Kernel::Peak,
-                u_limit: 40.0,
-                v_limit: 5.0,
-                start_in_cells: false,
-                start_margin: 0.2,
-                start_margin_other: 0.2,
-                crowd: 0.0,
-                crowd_width: 1.0,
-                sensor_noise: 0.0,
-                sensor_noise_each: false,
-                sensor_bias: 0.0,
-                lost: Losses::default(),
-                actuator_noise: 0.0,
-                actuator_bias: 0.0,
-                delay: 0,
-            },
+            swarm: Mobile { start_margin: 0.2, start_margin_other: 0.2, ..Mobile::new(16, 0.15, 40.0, 5.0) },
             // Twelve samples along each axis, one cell apart.
             observe: Window::new(12, 11.0 / 31.0),
             data: TrackingData { start_length: 0.25, target_length: 0.4, nearer: 0.0 },
