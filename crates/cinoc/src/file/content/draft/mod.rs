@@ -1,0 +1,93 @@
+//! The content of a problem file.
+
+mod agents;
+mod domain;
+mod names;
+mod task;
+
+pub use agents::AgentsText;
+pub use domain::SideText;
+pub use names::Constant;
+pub use task::{TaskText, TimeText, When};
+
+use super::section::{Section, fault};
+use crate::Error;
+use crate::settings::Overlay;
+use agents::agents_of;
+use domain::domain_of;
+use names::{constants_of, equation_of, field_of, texts_of};
+use task::{task_of, time_of};
+use toml::{Table, Value};
+
+/// A problem as it is written; texts are not parsed yet.
+pub struct Draft {
+    /// The file, for errors.
+    pub place: String,
+    pub about: String,
+    /// Lengths of the axes.
+    pub size: Vec<f64>,
+    pub cells: Vec<usize>,
+    /// Lower and upper end of each axis.
+    pub sides: Vec<[SideText; 2]>,
+    pub constants: Vec<Constant>,
+    /// Names and texts of maps.
+    pub maps: Vec<(String, String)>,
+    /// The field.
+    pub field: String,
+    pub start: String,
+    /// Its time derivative.
+    pub equation: String,
+    pub agents: AgentsText,
+    pub task: TaskText,
+    pub time: TimeText,
+    /// Sections of settings that the file changes: `swarm`, `observe`, `policy`, `train`.
+    pub changes: Table,
+}
+
+impl Draft {
+    /// Reads a file; `place` names it in errors.
+    pub fn read(text: &str, place: &str) -> Result<Self, Error> {
+        let mut file = Section::whole(crate::settings::parse(text, place)?, place);
+        let about = file.text("about")?.unwrap_or_default();
+        let domain = file.section("domain")?;
+        let (size, cells, sides) = domain_of(file.need("domain", domain, "[domain]")?)?;
+        let constants = file.section("constants")?.map_or(Ok(Vec::new()), constants_of)?;
+        let maps = file.section("maps")?.map_or(Ok(Vec::new()), |section| texts_of(section).map(|all| all.0))?;
+        let fields = file.section("fields")?;
+        let (field, start) = field_of(file.need("fields", fields, "[fields]")?)?;
+        let equations = file.section("equations")?;
+        let equation = equation_of(file.need("equations", equations, "[equations]")?, &field)?;
+        let agents = file.section("agents")?;
+        let agents = agents_of(file.need("agents", agents, "[agents]")?)?;
+        let task = file.section("task")?;
+        let task = task_of(file.need("task", task, "[task]")?)?;
+        let time = file.section("time")?;
+        let time = time_of(file.need("time", time, "[time]")?)?;
+        let mut changes = Table::new();
+        for section in ["swarm", "observe", "policy", "train"] {
+            match file.take(section) {
+                None => {}
+                Some(Value::Table(table)) => drop(changes.insert(section.into(), Value::Table(table))),
+                Some(_) => return Err(fault(place, section, "it must be a section")),
+            }
+        }
+        file.done()?;
+        let place = place.into();
+        Ok(Self { place, about, size, cells, sides, constants, maps, field, start, equation, agents, task, time, changes })
+    }
+
+    /// An error about a key.
+    pub fn fault(&self, key: impl Into<String>, reason: impl Into<String>) -> Error {
+        fault(&self.place, key, reason)
+    }
+
+    /// The settings that the file changes.
+    pub fn overlay(&self) -> Result<Overlay, Error> {
+        Overlay::from_toml(&self.changes.to_string(), &self.place)
+    }
+
+    /// True if all axes are periodic.
+    pub fn periodic(&self) -> bool {
+        self.sides.iter().flatten().all(|side| *side == SideText::Periodic)
+    }
+}
