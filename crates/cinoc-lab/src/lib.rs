@@ -26,6 +26,7 @@
 //! | check derivatives, memory and speed of a problem | [`inspect`] |
 
 pub mod classical;
+pub mod convergence;
 pub mod inspect;
 pub mod optimum;
 pub mod scaling;

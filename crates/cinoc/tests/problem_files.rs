@@ -6,6 +6,7 @@ use cinoc::run::{Model, Origin, Run};
 use cinoc::settings::Overlay;
 use cinoc::task::mean_square;
 use cinoc::{Config, Problem, Real, Registry, Threads};
+use cinoc_lab::convergence::convergence;
 use cinoc_lab::inspect;
 use std::f64::consts::PI;
 use std::path::{Path, PathBuf};
@@ -265,4 +266,17 @@ fn damaged_files_are_answered() {
     let immobile = HEAT.replace("move = { speed = 2.0 }\n", "");
     let swapped = open(HEAT, &[]).unwrap().to_toml().replace("move = { speed = 2.0 }", "");
     assert!(registry.read(&swapped, "a model").is_err() && open(&immobile, &[]).is_err(), "texts and settings must agree");
+}
+
+#[test]
+fn smooth_problems_are_of_second_order_and_first_where_asked() {
+    let text = HEAT.replace("nu = 0.2", "nu = 0.02").replace("push = { width = 0.1", "push = { width = 0.2");
+    let text = text.replace("nu*lap(z)", "nu*lap(z) + z - z^3").replace("cells = [200]", "cells = [48]");
+    let text = text.replace("tick = 0.001", "tick = 0.2").replace("[-40, 40]", "[-2, 2]");
+    let found = |text: &str| convergence(&Registry::builtin(), &open(text, &[]).unwrap()).unwrap().unwrap();
+    let second = found(&text);
+    assert!((second.cells.order() - 2.0).abs() < 0.2, "{second:?}");
+    assert!((second.steps.order() - 2.0).abs() < 0.4, "{second:?}");
+    let first = found(&text.replace("ticks = 60", "ticks = 60\norder = 1"));
+    assert!((first.steps.order() - 1.0).abs() < 0.3, "{first:?}");
 }

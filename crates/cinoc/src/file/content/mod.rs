@@ -121,7 +121,7 @@ fn parts(name: &str, tree: &Table) -> Result<(Problem, Vec<String>), Error> {
     let mut task = WrittenTask::new(&draft, known.clone())?;
     let instance = |i| task.sample(&mut Rng::new(0, Stream::Validate, i), Split::Validation);
     let fields: Vec<_> = (0..4).map(instance).flat_map(|i| [i.start, i.target]).collect();
-    let stepper = WrittenEquation::new(&draft, known.clone(), physics.dt, &fields)?;
+    let stepper = WrittenEquation::new(&draft, known.clone(), physics.dt, physics.substeps, &fields)?;
     task.timed = stepper.timed();
     let mut notes = stepper.treatments.clone();
     notes.push(stepper.steps());

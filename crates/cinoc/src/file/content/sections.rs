@@ -18,7 +18,7 @@ use std::sync::Arc;
 use toml::{Table, Value};
 
 settings! {
-    /// Cells and ticks.
+    /// Cells, ticks and steps.
     pub struct WrittenPhysics {
         /// Cells along each axis.
         cells: Vec<usize> = (1..=2, 4..=4096),
@@ -26,6 +26,9 @@ settings! {
         dt: f64 = 1e-9..=1e6,
         /// Decisions per episode.
         ticks: usize = 2..=1_000_000,
+        /// Steps of a tick; 0: as many as the explicit terms need.
+        #[absent = 0]
+        substeps: usize = 0..=10_000,
     }
 
     /// The problem file.
@@ -94,7 +97,7 @@ pub fn table(draft: &Draft) -> Vec<Setting> {
         let constants = draft.constants.iter().map(constant).collect();
         table.push(own("constants", "Constants of the equation.", Rule::Section(constants)));
     }
-    table.push(own("physics", "Cells and ticks.", WrittenPhysics::rule(())));
+    table.push(own("physics", "Cells, ticks and steps.", WrittenPhysics::rule(())));
     table.push(own("swarm", "Agents.", swarm));
     table.push(own("observe", "Observation of an agent.", Window::rule(())));
     table
@@ -112,7 +115,8 @@ pub fn defaults(draft: &Draft, text: &str) -> Result<(Table, Table, Train), Erro
         let each = |constant: &super::draft::Constant| (constant.name.clone(), Value::Float(constant.value));
         put("constants", Value::Table(draft.constants.iter().map(each).collect()));
     }
-    put("physics", value(&WrittenPhysics { cells: draft.cells.clone(), dt: draft.time.tick, ticks: draft.time.ticks }));
+    let substeps = draft.time.substeps.unwrap_or(0);
+    put("physics", value(&WrittenPhysics { cells: draft.cells.clone(), dt: draft.time.tick, ticks: draft.time.ticks, substeps }));
     put("swarm", swarm(draft));
     let agents = &draft.agents;
     let shortest = draft.size.iter().copied().fold(f64::INFINITY, f64::min);

@@ -46,8 +46,9 @@ struct Sorted {
 }
 
 impl WrittenEquation {
-    /// Builds the equation. Its explicit step is chosen by how fast the explicit terms are in these `fields`.
-    pub fn new(draft: &Draft, known: Arc<Known>, tick: f64, fields: &[Vec<Real>]) -> Result<Self, Error> {
+    /// Builds the equation, with `substeps` in a tick. If that is 0, their number is chosen by how fast the explicit terms
+    /// are in these `fields`.
+    pub fn new(draft: &Draft, known: Arc<Known>, tick: f64, substeps: usize, fields: &[Vec<Real>]) -> Result<Self, Error> {
         let key = format!("equations.{}", draft.field);
         let mut scope = known.scope.clone();
         let named = |error: cinoc_text::Error| draft.fault("fields", error.to_string());
@@ -87,7 +88,7 @@ impl WrittenEquation {
             let reason = format!("its explicit terms need {needed:.0} steps in a tick; at most {MOST_SUBSTEPS} are possible");
             return Err(draft.fault("time.tick", reason));
         }
-        made.substeps = draft.time.substeps.unwrap_or(needed as usize);
+        made.substeps = if substeps > 0 { substeps } else { needed as usize };
         let step = tick / made.substeps as f64;
         let order = if made.second_order { Order::Second } else { Order::First };
         if coefficients.iter().any(|all| !all.is_empty()) {
