@@ -96,9 +96,9 @@ class _Episodes:
         def room(*shape: int) -> Array:
             return np.zeros(shape, problem.dtype)
 
-        self.z, self.xi = room(ticks + 1, n, *problem.nodes), room(ticks + 1, n, agents, problem.dimensions)
+        self.z, self.xi = room(ticks + 1, n, *problem.shape), room(ticks + 1, n, agents, problem.dimensions)
         self.action, self.strength = room(ticks, n, agents, width), room(ticks + 1, n, agents)
-        self.target, self.cost = room(n, *problem.nodes), np.zeros((ticks, n))
+        self.target, self.cost = room(n, *problem.shape), np.zeros((ticks, n))
 
     def run(self, policy: Policy | None, drive: Callable[[int], Array]) -> None:
         self.env.targets(self.target)
@@ -136,9 +136,12 @@ class _Episodes:
         import cinoc
 
         problem, space = self.problem, self.problem.axes
+        field = ("field",) * (len(problem.shape) - len(problem.nodes))
         score, diverged = self.scores()
         times = np.arange(self.ticks + 1) * problem.tick_time
-        error = np.square(self.z - self.target, dtype=np.float64).reshape(*self.z.shape[:2], -1).mean(-1)
+        # Only the first of several fields has a target.
+        z, target = (self.z[:, :, 0], self.target[:, 0]) if field else (self.z, self.target)
+        error = np.square(z - target, dtype=np.float64).reshape(*self.z.shape[:2], -1).mean(-1)
         aim = "mean-square error" if problem.has_target else "mean square of the field"
 
         def named(dims: Sequence[str], values: Array, name: str, **more: Any) -> tuple[Any, ...]:
@@ -148,8 +151,8 @@ class _Episodes:
             return np.ascontiguousarray(np.moveaxis(array, 1, 0))
 
         variables = {
-            "z": named(["instance", "time", *space], each(self.z), "field"),
-            "target": named(["instance", *space], self.target, "field to be reached"),
+            "z": named(["instance", "time", *field, *space], each(self.z), "field"),
+            "target": named(["instance", *field, *space], self.target, "field to be reached"),
             "xi": named(["instance", "time", "agent", "axis"], each(self.xi), "position of an agent"),
             "action": named(["instance", "decision", "agent", "component"], each(self.action), "action as it was carried out"),
             "alive": named(["instance", "time", "agent"], each(self.strength) > 0, "whether an agent is active"),

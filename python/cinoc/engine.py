@@ -40,14 +40,14 @@ class Given:
         self.ticks = self.shape[0] if self.shape is not None else most if self.ticks is None else self.ticks
         if not 1 <= self.ticks <= most:
             raise CinocError(f"{self.ticks} ticks are asked for after {self.first}, but an episode has {problem.ticks}; set physics.ticks for longer ones")
-        if self.target.shape != (n, *problem.nodes):
-            raise CinocError(f"the target has shape {self.target.shape}, but {(n, *problem.nodes)} is needed: instances, nodes")
+        if self.target.shape != (n, *problem.shape):
+            raise CinocError(f"the target has shape {self.target.shape}, but {(n, *problem.shape)} is needed: instances, nodes")
         self.deaths = fields.deaths(self.deaths, n, agents)
 
     def run(self, inputs: dict[str, Any], gradient: bool) -> Any:
         """The episode, of arrays by name."""
         problem, (n, agents) = self.problem, self.sizes
-        for name, shape in (("start", (n, *problem.nodes)), ("places", (n, agents, problem.dimensions))):
+        for name, shape in (("start", (n, *problem.shape)), ("places", (n, agents, problem.dimensions))):
             if inputs[name].shape != shape:
                 raise CinocError(f"{name} has shape {inputs[name].shape}, but {shape} is needed")
         inputs = {name: None if x is None else plain(x, problem.dtype) for name, x in inputs.items()}
@@ -77,7 +77,7 @@ class Given:
         """Shapes of the outputs."""
         problem, (n, agents) = self.problem, self.sizes
         ticks = self.ticks or 0
-        field, swarm = (ticks + 1, n, *problem.nodes), (ticks + 1, n, agents, problem.dimensions)
+        field, swarm = (ticks + 1, n, *problem.shape), (ticks + 1, n, agents, problem.dimensions)
         return [field, swarm, (ticks, n, agents, len(problem.components)), (n,)]
 
 

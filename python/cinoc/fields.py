@@ -19,12 +19,12 @@ Deaths = Sequence[Any]
 
 
 def fields(problem: Problem, given: Field, what: str) -> Array:
-    """Fields [n, nodes…] from one field, several, a function of x (and y), or a file."""
+    """States [n, nodes…] ([n, fields, nodes…] of several fields) from one, several, a function of x (and y), or a file."""
     if callable(given):
         given = _values(problem, given, what)
     elif isinstance(given, (str, PathLike)):
         given = read(problem, Path(given), what)
-    return _shaped(given, problem.nodes, what, f"{problem.name} needs", "a number for each node", problem)
+    return _shaped(given, problem.shape, what, f"{problem.name} needs", "a number for each node", problem)
 
 
 def _values(problem: Problem, function: Callable[..., Any], what: str) -> Array:
@@ -40,10 +40,10 @@ def _values(problem: Problem, function: Callable[..., Any], what: str) -> Array:
         pass  # some functions of C have no signature
     values = function(*grid)
     try:
-        return np.broadcast_to(values, problem.nodes)
+        return np.broadcast_to(values, problem.shape)
     except ValueError:
         shape = np.shape(values)
-        raise CinocError(f"{what} is a function that gave shape {shape}, but {problem.nodes} is needed: a value at each of the given {axes}") from None
+        raise CinocError(f"{what} is a function that gave shape {shape}, but {problem.shape} is needed: a value at each of the given {axes}") from None
 
 
 def places(problem: Problem, given: Any, agents: int) -> Array:
@@ -115,6 +115,8 @@ def read(problem: Problem, path: Path, what: str) -> Array:
         raise CinocError(f"{what} should be read from {path}, but there is no such file")
     if path.suffix == ".npy":
         return _loaded(np.load, path, what)
+    if problem.shape != problem.nodes:
+        raise CinocError(f"{what} is a picture, but {problem.name} has several fields; give numbers, a function or a .npy file")
     if problem.dimensions != 2:
         raise CinocError(f"{what} is a picture, but {problem.name} lives on a line; give numbers, a function of x, or a .npy file")
     from matplotlib.image import imread

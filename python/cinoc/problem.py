@@ -96,6 +96,11 @@ class Problem:
         return tuple(self.native.nodes)
 
     @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of a state: that of a field, or with several fields their number and the shape of one."""
+        return tuple(self.native.shape)
+
+    @property
     def lengths(self) -> tuple[float, ...]:
         """Lengths of the domain along its axes."""
         return tuple(self.native.lengths)

@@ -21,12 +21,12 @@ const MOST: u64 = 1 << 31;
 /// The most bytes of the header of such a file; NumPy writes 128.
 const HEADER: u64 = 4096;
 
-/// Fields of a file: of a `.npy` one, of the shape of the grid, or several along a first axis; of a `.png` its grey levels.
+/// States of a file: of a `.npy` one, of the shape of the grid (`[fields, nodes…]` of several), or several along a first axis; of a `.png` its grey levels.
 pub fn fields(path: &Path, problem: &Problem) -> Result<Vec<Vec<Real>>> {
     if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("png")) {
         return Ok(vec![picture::field(path, problem)?]);
     }
-    let nodes: Vec<u64> = problem.stepper.grid().nodes.iter().map(|&n| n as u64).collect();
+    let nodes: Vec<u64> = problem.stepper.state_axes().into_iter().map(|n| n as u64).collect();
     let place = || format!("{} cannot be used as fields", shown(path));
     let mut file = disk::open(path).with_context(place)?;
     let length = file.metadata().with_context(place)?.len();
@@ -72,7 +72,7 @@ pub fn fields(path: &Path, problem: &Problem) -> Result<Vec<Vec<Real>>> {
     if !values.iter().all(|x| x.is_finite()) {
         bail!("{}: it holds NaN or infinite numbers; replace them", place());
     }
-    Ok(values.chunks_exact(problem.stepper.grid().count()).map(<[Real]>::to_vec).collect())
+    Ok(values.chunks_exact(problem.stepper.state_count()).map(<[Real]>::to_vec).collect())
 }
 
 /// The header of a `.npy` file, parsed by hand: nothing is allocated by the sizes it claims before they are known to fit.
@@ -179,14 +179,15 @@ fn double(values: &[Real]) -> impl Iterator<Item = f64> {
     values.iter().map(|&x| x as f64)
 }
 
-/// Writes an episode as `.npz`: `z [ticks+1, nodes…]`, `xi [ticks+1, agents, d]`, `action [ticks, agents, k]`, `alive [ticks+1, agents]`, `target`,
+/// Writes an episode as `.npz`: `z [ticks+1, nodes…]` (`[ticks+1, fields, nodes…]` of several), `xi [ticks+1, agents, d]`, `action [ticks, agents, k]`, `alive [ticks+1, agents]`, `target`,
 /// times `t` and positions of the nodes along each axis, `x` and `y`.
 pub fn export(path: &Path, problem: &Problem, trace: &Trace) -> Result<()> {
     let (grid, swarm, mut archive) = (problem.stepper.grid(), &problem.swarm, Archive::new(path)?);
     let (moments, agents) = (trace.z.len(), trace.alive[0].len());
     let flat = |rows: &[Vec<Real>]| double(&rows.concat()).collect::<Vec<_>>();
-    archive.array("z", &[&[moments], &grid.nodes[..]].concat(), flat(&trace.z))?;
-    archive.array("target", &grid.nodes, double(&trace.target))?;
+    let state = problem.stepper.state_axes();
+    archive.array("z", &[&[moments], &state[..]].concat(), flat(&trace.z))?;
+    archive.array("target", &state, double(&trace.target))?;
     archive.array("xi", &[moments, agents, swarm.dimensions()], flat(&trace.xi))?;
     archive.array("action", &[trace.action.len(), agents, swarm.action_width()], flat(&trace.action))?;
     archive.array("alive", &[moments, agents], trace.alive.iter().flatten().map(|&alive| f64::from(u8::from(alive))))?;

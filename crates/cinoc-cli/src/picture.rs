@@ -20,6 +20,9 @@ pub fn field(path: &Path, problem: &Problem) -> Result<Vec<Real>> {
     let &[columns, rows] = &problem.stepper.grid().nodes[..] else {
         bail!("{}: {} is not a problem in the plane; give a .npy file", place(), problem.name);
     };
+    if problem.stepper.fields() > 1 {
+        bail!("{}: {} has several fields; give a .npy file", place(), problem.name);
+    }
     let picture = Picture::read(path).with_context(place)?;
     let (width, height) = (picture.width, picture.height);
     let level = |x: usize, y: usize| picture.level(x, height - 1 - y);

@@ -122,7 +122,7 @@ pub unsafe extern "C" fn cinoc_env_sizes(env: *mut CinocEnv, sizes: *mut CinocEn
             episodes: env.instances(),
             agents: env.agents(),
             ticks: problem.ticks,
-            nodes: problem.stepper.grid().count(),
+            nodes: problem.stepper.state_count(),
             dimensions: problem.swarm.dimensions(),
             readings: *readings,
             actions: problem.swarm.action_width(),

@@ -19,7 +19,6 @@ pub fn parts(problem: &Problem) -> Vec<(&'static str, f64)> {
     let (d, k) = (problem.swarm.dimensions(), problem.swarm.action_width());
     let instances: Vec<_> =
         (0..size).map(|i| problem.task.sample(&mut Rng::new(0, Stream::Test, i as u64), Split::Test)).collect();
-    let field: Vec<usize> = std::iter::once(size).chain(problem.stepper.grid().nodes.iter().copied()).collect();
     let z: Vec<Real> = instances.iter().flat_map(|i| i.start.iter().copied()).collect();
     let target: Vec<Real> = instances.iter().flat_map(|i| i.target.iter().copied()).collect();
     let start = problem.swarm.start(agents);
@@ -27,7 +26,7 @@ pub fn parts(problem: &Problem) -> Vec<(&'static str, f64)> {
         (0..size).flat_map(|_| start.iter().copied()).zip(noise(size * agents * d, 3)).map(|(x, n)| x + 0.003 * n).collect();
     let action = noise(size * agents * k, 4);
     let alive = vec![1.0; size * agents];
-    let (f, x, a) = (Shape::new(&field), Shape::new(&[size, agents, d]), Shape::new(&[size, agents, k]));
+    let (f, x, a) = (problem.stepper.state(size), Shape::new(&[size, agents, d]), Shape::new(&[size, agents, k]));
     let (driven, force) = {
         let tape = Tape::new(Arena::default(), &[]);
         let force = problem.swarm.actuate(tape.constant(a, &action), tape.constant(x, &xi));
@@ -350,14 +349,13 @@ fn bare_seconds(trainer: &Trainer, threads: &Threads) -> f64 {
         .collect();
     let since = Instant::now();
     threads.for_each(&mut shards, |_, (size, z)| {
-        let nodes = &problem.stepper.grid().nodes;
-        let field: Vec<usize> = std::iter::once(*size).chain(nodes.iter().copied()).collect();
+        let field = problem.stepper.state(*size);
         let mut memory = Arena::default();
         let (driven, nothing) = idle(problem, *size);
         for _ in 0..problem.ticks {
             let tape = Tape::new(memory, &[]);
             {
-                let next = problem.stepper.step(tape.constant(&field[..], z), tape.constant(driven, &nothing));
+                let next = problem.stepper.step(tape.constant(field, z), tape.constant(driven, &nothing));
                 next.read(|value| z.copy_from_slice(value));
             }
             memory = tape.into_arena();

@@ -35,7 +35,7 @@ pub struct Problem {
 impl Problem {
     /// Returns the sizes that a policy is built for.
     pub fn plant(&self) -> Plant {
-        let everything = 2 * self.stepper.grid().count() + self.agents * self.swarm.dimensions();
+        let everything = 2 * self.stepper.state_count() + self.agents * self.swarm.dimensions();
         let (features, action_width) = (self.swarm.features(), self.swarm.action_width());
         Plant { features, action_width, agents: self.agents, everything, neighbours: self.swarm.neighbours() }
     }

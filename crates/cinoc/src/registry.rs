@@ -416,7 +416,7 @@ impl Registry {
             all.iter().map(|changes| self.variant(config, &problem, &*policy, key, changes)).collect()
         };
         let count = (drawn.len() + judged.len()) as f64;
-        budget::check("these variants", BYTES_PER_NODE * count * problem.stepper.grid().count() as f64)?;
+        budget::check("these variants", BYTES_PER_NODE * count * problem.stepper.state_count() as f64)?;
         let (variants, validation) = (build("train.vary", &drawn)?, build("train.validate_variants", &judged)?);
         Ok(Parts { problem: Arc::new(problem), policy, train, variants, validation })
     }

@@ -85,7 +85,7 @@ pub fn trace(
 /// Rejects a recording that does not fit into memory.
 fn keep(problem: &Problem, agents: usize, before: usize) -> Result<(), Error> {
     let width = problem.swarm.dimensions() + problem.swarm.action_width() + 1;
-    let moment = problem.stepper.grid().count() as f64 + agents as f64 * width as f64;
+    let moment = problem.stepper.state_count() as f64 + agents as f64 * width as f64;
     let ticks = problem.ticks as f64 + before as f64;
     budget::check(&format!("a record of {ticks} ticks"), size_of::<Real>() as f64 * ticks * moment)
 }

@@ -86,10 +86,10 @@ class Batch:
         self.agents: int = self.env.agents
         self.measures = self.problem.measures
 
-        n, nodes = self.instances, self.problem.nodes
+        n, nodes = self.instances, self.problem.shape
         self._starts = self._given("start", start, nodes)
         self._targets = self._given("target", target, nodes)
-        self._places = self._given("places", places, (self.agents, len(nodes)))
+        self._places = self._given("places", places, (self.agents, self.problem.dimensions))
         self._deaths = [self._checked(deaths)] * n if deaths else None
         self._diverged_reward = float(diverged_reward)
 
@@ -296,15 +296,15 @@ class Batch:
 
     def fields(self) -> NDArray[Any]:
         """The fields now, [instances, nodes…]."""
-        return self._read(self.env.fields, self.problem.nodes)
+        return self._read(self.env.fields, self.problem.shape)
 
     def targets(self) -> NDArray[Any]:
         """The fields to be reached, [instances, nodes…]."""
-        return self._read(self.env.targets, self.problem.nodes)
+        return self._read(self.env.targets, self.problem.shape)
 
     def positions(self) -> NDArray[Any]:
         """Where agents are, [instances, agents, d]."""
-        return self._read(self.env.positions, (self.agents, len(self.problem.nodes)))
+        return self._read(self.env.positions, (self.agents, self.problem.dimensions))
 
     def strength(self) -> NDArray[Any]:
         """0 for failed agents, [instances, agents]."""

@@ -153,6 +153,9 @@ impl Instances {
         if self.smooth.is_some() && self.start.is_none() && self.target.is_none() {
             bail!("--smooth is for fields from files; add --start FILE or --target FILE");
         }
+        if self.smooth.is_some() && problem.stepper.fields() > 1 {
+            bail!("--smooth is for one field, and {} has several; smooth them before you save them", problem.name);
+        }
         let fields = |path: &Option<PathBuf>| -> Result<Vec<_>> {
             let Some(path) = path else { return Ok(Vec::new()) };
             let mut fields = arrays::fields(path, problem)?;
@@ -161,10 +164,10 @@ impl Instances {
             }
             Ok(fields)
         };
-        let targets = fields(&self.target)?;
+        let (targets, grid) = (fields(&self.target)?, problem.stepper.grid());
         if let (Some(sigma), Some(path)) = (sigma, &self.target)
             && problem.task.plot_labels().has_target
-            && targets.iter().any(|target| smooth::is_too_fine(problem.stepper.grid(), target, sigma))
+            && targets.iter().any(|target| smooth::is_too_fine(grid, &target[..grid.count()], sigma))
         {
             note!(
                 "{}: {} has detail finer than a push (sigma = {sigma}), which the agents cannot form; --smooth {sigma} removes it",

@@ -181,7 +181,7 @@ pub fn search(
     listen: &dyn Listen<OptimumRecord>,
 ) -> Result<(), Error> {
     let workers = threads.count() * threads.ranks().count();
-    let together = (TOGETHER.1 / problem.stepper.grid().count()).clamp(1, TOGETHER.0).min(which.len().div_ceil(workers));
+    let together = (TOGETHER.1 / problem.stepper.state_count()).clamp(1, TOGETHER.0).min(which.len().div_ceil(workers));
     let groups: Vec<&[usize]> = which.chunks(together.max(1)).collect();
     let ticks = Objective::ticks_of(problem, search.goal);
     if let Some((policy, _)) = policy {
@@ -224,7 +224,7 @@ fn check_memory(
     pairs: impl Fn(usize) -> usize,
 ) -> Result<(), Error> {
     let unknowns = ticks.saturating_mul(agents).saturating_mul(problem.swarm.action_width());
-    let nodes = problem.stepper.grid().count() as f64;
+    let nodes = problem.stepper.state_count() as f64;
     let each = unknowns as f64 * (2 * pairs(unknowns) + 6) as f64 + ticks as f64 * nodes;
     let numbers = searches as f64 * each + unknowns as f64 * nodes;
     let what = format!("the search for the actions of {agents} agents over {ticks} ticks");

@@ -51,7 +51,7 @@ impl<'p> Objective<'p> {
             let expected = format!("cost: the score of {} has no derivative", problem.name);
             return Err(Error::bad("goal", "score", expected));
         }
-        let nodes = problem.stepper.grid().count() as f64;
+        let nodes = problem.stepper.state_count() as f64;
         let tick = 8.0 * nodes + problem.stepper.workspace()[0] as f64 + 100.0 * agents as f64;
         let keep = size_of::<Real>() as f64 * tick * (ticks * instances) as f64 <= KEPT;
         Ok(Self {

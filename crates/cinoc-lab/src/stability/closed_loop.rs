@@ -29,6 +29,10 @@ impl<'a> ClosedLoop<'a> {
     /// Creates a closed loop with agents held at their regular positions.
     pub fn new(problem: &'a Problem, policy: &'a dyn Policy, params: &'a Params, agents: usize) -> Result<Self, Error> {
         let (declared, fixed) = (policy.declared(), policy.fixed_agents());
+        if problem.stepper.fields() > 1 {
+            let fields = format!("{} fields", problem.stepper.fields());
+            return Err(Error::bad("the problem", fields, "of one field: the stability of several is not analysed"));
+        }
         if problem.task.timed() || declared.clock {
             return Err(Error::bad("the problem", &*problem.name, "one where nothing depends on the time that has passed"));
         }

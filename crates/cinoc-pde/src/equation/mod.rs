@@ -17,7 +17,7 @@ pub use transport2d::Transport2d;
 pub use vorticity2d::Vorticity2d;
 
 use crate::{Grid, Real};
-use cinoc_tape::Var;
+use cinoc_tape::{Shape, Var};
 
 /// An equation with its time step.
 ///
@@ -49,8 +49,37 @@ use cinoc_tape::Var;
 /// assert_derivative(&[(&[1, 4], &noise(4, 1)), (&[1, 4], &noise(4, 2))], |x| decay.step(x[0], x[1]));
 /// ```
 pub trait Stepper: Send + Sync {
-    /// Grid of the field.
+    /// Grid of each field.
     fn grid(&self) -> &Grid;
+
+    /// Number of fields of the state: one after another along its first axis.
+    #[doc(hidden)]
+    fn fields(&self) -> usize {
+        1
+    }
+
+    /// Count of numbers of the state.
+    #[doc(hidden)]
+    fn state_count(&self) -> usize {
+        self.fields() * self.grid().count()
+    }
+
+    /// Axes of the state in arrays and files: the nodes along each axis, behind the number of fields if there are several.
+    #[doc(hidden)]
+    fn state_axes(&self) -> Vec<usize> {
+        let several = (self.fields() > 1).then(|| self.fields());
+        several.into_iter().chain(self.grid().nodes.iter().copied()).collect()
+    }
+
+    /// Shape of a batch of states on a tape.
+    #[doc(hidden)]
+    fn state(&self, batch: usize) -> Shape {
+        let nodes = &self.grid().nodes;
+        let mut state = [batch; Shape::AXES];
+        state[1..=nodes.len()].copy_from_slice(nodes);
+        state[1] *= self.fields();
+        Shape::new(&state[..=nodes.len()])
+    }
 
     /// Time advanced by one [`step`](Self::step), including all substeps.
     fn dt(&self) -> Real;
@@ -68,8 +97,8 @@ pub trait Stepper: Send + Sync {
     /// Advances the field by one step under a constant force.
     ///
     /// # Shapes
-    /// `z` and the result are `[batch, nodes...]`. `force` has the shape of `z`; for equations driven by a flow it has
-    /// one plane per component, `[batch, d, nodes...]`.
+    /// `z` and the result are `[batch, nodes...]`, several fields one after another along the first of these axes. `force`
+    /// is `[batch, nodes...]`; for equations driven by a flow it has one plane per component, `[batch, d, nodes...]`.
     fn step<'t>(&self, z: Var<'t>, force: Var<'t>) -> Var<'t>;
 
     /// Returns true if the equation depends on time.

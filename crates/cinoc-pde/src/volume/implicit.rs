@@ -25,6 +25,11 @@ impl Implicit {
         Self { mesh: mesh.clone(), solver: Solver::new(mesh, fourth), tau: tau as Real, lap }
     }
 
+    /// Length of the step.
+    pub fn tau(&self) -> Real {
+        self.tau
+    }
+
     /// Matrix `1 − τ·L` of an instance with the fourth-order coefficient `c`.
     fn matrix<'a>(&'a self, second: Conductances<'a>, c: Real) -> Matrix<'a> {
         let fourth = self.lap().map(|lap| (self.tau * c, lap.matrix));

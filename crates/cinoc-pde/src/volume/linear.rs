@@ -3,7 +3,7 @@
 use super::Mesh;
 use super::implicit::{Factor, Implicit, Solve};
 use crate::Real;
-use cinoc_tape::Var;
+use cinoc_tape::{Shape, Var};
 use std::f64::consts::FRAC_1_SQRT_2;
 use std::sync::Arc;
 
@@ -58,21 +58,63 @@ impl Linear {
     }
 }
 
-impl<'t> System<'t> {
-    /// Advances `dz/dt = L z + explicit(z)` by a tick, with the numbers `outside` of the sides.
-    pub fn step(&self, z: Var<'t>, outside: Var<'t>, explicit: impl Fn(Var<'t>) -> Var<'t>) -> Var<'t> {
-        let Linear { solve, tick, order, .. } = &self.linear;
-        // z' = p + τ·(L z' + f)
-        let solve = |p, f| z.tape().record(solve, [p, f, outside, self.k, self.decay, self.fourth, self.factors]);
+impl Linear {
+    /// Advances `z` by a tick; `solve` returns the solution of `z' = p + τ·(L z' + f)`.
+    fn advance<'t>(
+        &self,
+        z: Var<'t>,
+        explicit: impl Fn(Var<'t>) -> Var<'t>,
+        solve: impl Fn(Var<'t>, Var<'t>) -> Var<'t>,
+    ) -> Var<'t> {
         let f = explicit(z);
         let first = solve(z, f);
-        if *order == Order::First {
+        if self.order == Order::First {
             return first;
         }
         // The rate of the first stage is (z₁ − z)/τ, of which L z₁ is the part without f.
         let delta = 1.0 - 0.5 / GAMMA;
-        let rate = (first - z) * (((1.0 - GAMMA) / GAMMA - 1.0) / (GAMMA * tick)) as Real;
+        let rate = (first - z) * (((1.0 - GAMMA) / GAMMA - 1.0) / (GAMMA * self.tick)) as Real;
         let late = explicit(first) * ((1.0 - delta) / GAMMA) as Real;
         solve(first, rate + f * ((delta - (1.0 - GAMMA)) / GAMMA) as Real + late)
     }
+}
+
+impl<'t> System<'t> {
+    /// Advances `dz/dt = L z + explicit(z)` by a tick, with the numbers `outside` of the sides.
+    pub fn step(&self, z: Var<'t>, outside: Var<'t>, explicit: impl Fn(Var<'t>) -> Var<'t>) -> Var<'t> {
+        self.linear.advance(z, explicit, |p, f| self.solve(p, f, outside))
+    }
+
+    fn solve(&self, p: Var<'t>, f: Var<'t>, outside: Var<'t>) -> Var<'t> {
+        p.tape().record(&self.linear.solve, [p, f, outside, self.k, self.decay, self.fourth, self.factors])
+    }
+}
+
+/// Advances several fields together by a tick: `dz/dt = L z + explicit(z)`, where `z` holds one field after another along
+/// its first axis of cells. Each field has its linear terms and the numbers of its sides, or `None` without such terms.
+///
+/// # Panics
+/// If no field has linear terms, or their ticks or orders differ.
+pub fn step_together<'t>(fields: &[Option<(System<'t>, Var<'t>)>], z: Var<'t>, explicit: impl Fn(Var<'t>) -> Var<'t>) -> Var<'t> {
+    let linear = &fields.iter().flatten().next().expect("a field with linear terms").0.linear;
+    let same = |(system, _): &(System, Var)| (system.linear.tick, system.linear.order) == (linear.tick, linear.order);
+    assert!(fields.iter().flatten().all(same), "fields are stepped together by the same tick and order");
+    if let [Some((system, outside))] = fields {
+        return system.step(z, *outside, explicit);
+    }
+    let (batch, count) = (z.shape().sizes()[0], z.shape().count());
+    let (row, tau) = (count / batch, linear.solve.0.tau());
+    let mut part = [0; Shape::AXES];
+    let axes = z.shape().sizes().len();
+    part[..axes].copy_from_slice(z.shape().sizes());
+    part[1] /= fields.len();
+    let (part, n) = (Shape::new(&part[..axes]), row / fields.len());
+    linear.advance(z, explicit, |p, f| {
+        let solved = fields.iter().enumerate().map(|(i, field)| {
+            let [p, f] = [p, f].map(|x| x.reshape([batch, row]).columns(i * n, (i + 1) * n).reshape(part));
+            let solved = field.as_ref().map_or_else(|| p + f * tau, |(system, outside)| system.solve(p, f, *outside));
+            solved.reshape([batch, n])
+        });
+        solved.reduce(Var::join).expect("fields").reshape(z.shape())
+    })
 }

@@ -2,7 +2,8 @@
 //!
 //! - [`Mesh`]: equal cells, with a [`Side`] at both ends of each axis and solid cells.
 //! - [`Volume`]: the operators of a mesh, each with derivatives with respect to all of its inputs.
-//! - [`Linear`]: linear terms with an implicit step, of first or second order ([`Order`]).
+//! - [`Linear`]: linear terms with an implicit step, of first or second order ([`Order`]); of several fields
+//!   [together](step_together).
 //! - [`Rates`]: the largest step of explicit terms.
 //!
 //! Heat through a wall of two layers into a room: inside 20 °C is given, outside air at −5 °C takes heat by an exchange.
@@ -51,7 +52,7 @@ mod spread;
 mod stencil;
 mod transport;
 
-pub use linear::{Linear, Order, System};
+pub use linear::{Linear, Order, System, step_together};
 pub use mesh::{Mesh, Side};
 pub use rates::Rates;
 

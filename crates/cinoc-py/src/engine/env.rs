@@ -108,7 +108,7 @@ impl Env {
             Ok(State { env, limits, physical, last: None })
         })?;
         let state = state.map_err(told)?;
-        let width_global = 2 * problem.inner.stepper.grid().count() + agents * (problem.inner.swarm.dimensions() + 1);
+        let width_global = 2 * problem.inner.stepper.state_count() + agents * (problem.inner.swarm.dimensions() + 1);
         let (width, points) = (state.env.observation_len(), problem.inner.swarm.points());
         Ok(Self { instances, agents, width, width_global, points, problem, state: Mutex::new(state) })
     }

@@ -53,7 +53,7 @@ pub fn evaluate(
     let own = |what: &str, array: Option<&Bound<'_, PyAny>>| -> PyResult<Vec<Vec<Real>>> {
         let Some(array) = maybe::<Real>(what, array, &shape)? else { return Ok(Vec::new()) };
         finite(what, numbers(&array))?;
-        Ok(numbers(&array).chunks_exact(problem.stepper.grid().count()).map(<[Real]>::to_vec).collect())
+        Ok(numbers(&array).chunks_exact(problem.stepper.state_count()).map(<[Real]>::to_vec).collect())
     };
     let (starts, targets) = (own("starts", starts)?, own("targets", targets)?);
     let request = Request { fail, fail_at, starts, targets, ..Request::test(agents, instances, seed) };

@@ -54,9 +54,9 @@ impl Problem {
         Ok(Self::of(settings, Arc::new(inner)))
     }
 
-    /// The shape of `count` fields.
+    /// The shape of `count` states.
     pub fn fields(&self, count: usize) -> Vec<usize> {
-        std::iter::once(count).chain(self.inner.stepper.grid().nodes.iter().copied()).collect()
+        std::iter::once(count).chain(self.inner.stepper.state_axes()).collect()
     }
 }
 
@@ -98,6 +98,12 @@ impl Problem {
     #[getter]
     fn nodes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         PyTuple::new(py, &self.inner.stepper.grid().nodes)
+    }
+
+    /// Shape of a state: that of a field, behind the number of fields if there are several.
+    #[getter]
+    fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, self.inner.stepper.state_axes())
     }
 
     #[getter]

@@ -229,7 +229,7 @@ impl Rollout {
             }
         }
         let h = net.as_ref().map_or(0, |net| net.policy.declared().memory);
-        let sizes = Sizes { n, ticks, agents, nodes: problem.stepper.grid().count(), d, k, h };
+        let sizes = Sizes { n, ticks, agents, nodes: problem.stepper.state_count(), d, k, h };
         let (fields, each) = (outer.fields(n), [n, agents, k].map(Some));
         let shape: Vec<_> = fields.iter().copied().map(Some).collect();
         let start = given::<Real>("start", start, &shape)?;

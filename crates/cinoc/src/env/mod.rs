@@ -70,12 +70,12 @@ impl Env {
         if instances == 0 || agents == 0 {
             return Err(Error::bad("instances and agents", format!("{instances} and {agents}"), "1 or more each"));
         }
-        let (nodes, features) = (problem.stepper.grid().count() as f64, problem.swarm.features());
+        let (nodes, features) = (problem.stepper.state_count() as f64, problem.swarm.features());
         let seen = features.patch.count() as f64 / if features.shared { agents as f64 } else { 1.0 };
         let [step, once] = problem.stepper.workspace().map(|numbers| numbers as f64);
         let waiting = 4.0 * (problem.swarm.disturbance().delay * problem.swarm.action_width()) as f64;
         let each = 12.0 * nodes + step + agents as f64 * (2.0 * seen + waiting + 500.0);
-        let fit = (TOGETHER.1 / problem.stepper.grid().count()).clamp(1, TOGETHER.0);
+        let fit = (TOGETHER.1 / problem.stepper.state_count()).clamp(1, TOGETHER.0);
         let together = fit.min(instances.div_ceil(threads.count()));
         let numbers = instances as f64 * each + instances.div_ceil(together) as f64 * once;
         budget::check(&format!("{instances} episodes of {agents} agents"), size_of::<Real>() as f64 * numbers)?;
@@ -374,7 +374,7 @@ impl Env {
         let sizes = |problem: &Problem| {
             let (swarm, task) = (&problem.swarm, &problem.task);
             let agents = [swarm.dimensions(), swarm.action_width(), swarm.disturbance().delay];
-            (problem.stepper.grid().nodes.clone(), agents, task.terms().len(), task.measures().len())
+            (problem.stepper.state_axes(), agents, task.terms().len(), task.measures().len())
         };
         assert_eq!(sizes(&self.problem), sizes(&problem), "a problem of the same sizes");
         self.shards.iter_mut().for_each(Shard::forget);

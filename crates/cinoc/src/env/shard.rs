@@ -90,7 +90,7 @@ pub struct Shard {
 
 impl Shard {
     pub fn new(problem: &Problem, size: usize, agents: usize) -> Self {
-        let (nodes, swarm) = (problem.stepper.grid().count(), &problem.swarm);
+        let (nodes, swarm) = (problem.stepper.state_count(), &problem.swarm);
         let episodes = Episodes {
             start: vec![0.0; size * nodes],
             target: vec![0.0; size * nodes],
@@ -309,7 +309,7 @@ impl Shard {
             Slot::Arrivals => e.each_noise(|seed, tick| swarm.arrivals(seed, tick, agents, out)),
             Slot::Now => out.extend(e.ticks.iter().map(|&tick| tick as Real)),
             Slot::SensorNoise => {
-                let nodes = problem.stepper.grid().count();
+                let nodes = problem.stepper.state_count();
                 e.each_noise(|seed, tick| swarm.sensor_noise(seed, tick, nodes, out));
             }
             Slot::ReadingNoise => e.each_noise(|seed, tick| swarm.reading_noise(seed, tick, agents, out)),
@@ -375,7 +375,7 @@ impl Shard {
         let e = &self.episodes;
         // The same noise that a policy observes.
         self.seen.clear();
-        let nodes = problem.stepper.grid().count();
+        let nodes = problem.stepper.state_count();
         e.each_noise(|seed, tick| problem.swarm.sensor_noise(seed, tick, nodes, &mut self.seen));
         self.seen.iter_mut().zip(&e.z).for_each(|(seen, z)| *seen += z);
         let z = if self.seen.is_empty() { &e.z } else { &self.seen };

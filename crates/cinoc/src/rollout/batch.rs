@@ -126,7 +126,7 @@ impl Batch {
 
     /// Appends the sensor noise of tick `tick` on every field to `out`; nothing if there is none.
     pub fn sensor_noise_at(&self, problem: &Problem, tick: usize, out: &mut Vec<Real>) {
-        let (first, nodes) = (out.len(), problem.stepper.grid().count());
+        let (first, nodes) = (out.len(), problem.stepper.state_count());
         self.disturb(out, |seed, out| problem.swarm.sensor_noise(seed, tick, nodes, out));
         self.scale_each(&mut out[first..]);
     }

@@ -186,12 +186,9 @@ impl<'a> TickRecorder<'a> {
     }
 }
 
-/// Shape of a batch of fields.
+/// Shape of a batch of states.
 pub fn field_shape(problem: &Problem, size: usize) -> Shape {
-    let nodes = &problem.stepper.grid().nodes;
-    let mut field = [size; Shape::AXES];
-    field[1..=nodes.len()].copy_from_slice(nodes);
-    Shape::new(&field[..=nodes.len()])
+    problem.stepper.state(size)
 }
 
 /// Shape of what agents read of the field.

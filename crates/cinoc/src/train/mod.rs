@@ -364,7 +364,7 @@ pub fn afford(problem: &Problem, policy: &dyn Policy, train: &Train, shards: usi
     // Shards with many agents hold fewer instances, but at least two.
     let each = |agents: usize| sample::fit(train.shard, problem.agents, agents) * agents;
     let most = train.agents.iter().map(|&agents| each(agents)).max().unwrap_or(0).div_ceil(train.shard).max(problem.agents);
-    let (nodes, agents) = (problem.stepper.grid().count() as f64, most as f64);
+    let (nodes, agents) = (problem.stepper.state_count() as f64, most as f64);
     let waiting = 1 + problem.swarm.disturbance().pending(train.hold);
     let state = nodes + agents * (problem.swarm.dimensions() + waiting * problem.swarm.action_width()) as f64;
     let seen = if features.shared { features.patch.count() as f64 } else { agents * features.patch.count() as f64 };
@@ -410,7 +410,7 @@ pub fn episode_bytes(
     let ticks = training_ticks(problem, train);
     let segment = train.segment.min(ticks);
     let mut probe = Rollout::new(segment, segment, true, problem.agents).rematerialise(rematerialise);
-    let (positions, zero) = (problem.swarm.start(problem.agents), vec![0.0; problem.stepper.grid().count()]);
+    let (positions, zero) = (problem.swarm.start(problem.agents), vec![0.0; problem.stepper.state_count()]);
     (0..size).for_each(|_| probe.batch.push(&zero, &zero, &positions));
     probe.forward(problem, Control::Policy(policy, params), GradientTargets::PARAMS, &mut |_| {});
     probe.bytes() * ticks.div_ceil(segment)

@@ -20,6 +20,11 @@ fn plain(x: &[Real]) -> Vec<f32> {
     x.iter().map(|&x| x as f32).collect()
 }
 
+/// The first field of states.
+fn shown(problem: &Problem, z: &[Vec<Real>]) -> Vec<Vec<f32>> {
+    z.iter().map(|z| plain(&z[..problem.stepper.grid().count()])).collect()
+}
+
 fn rows(x: &[Vec<Real>]) -> Vec<Vec<f32>> {
     x.iter().map(|row| plain(row)).collect()
 }
@@ -48,9 +53,9 @@ fn line(problem: &Problem, title: String, controlled: Trace, free: &Trace) -> Ep
         length: grid.lengths[0] as f32,
         clock: clock(problem, &controlled),
         periodic: grid.periodic,
-        target: plain(&controlled.target),
-        uncontrolled: rows(&free.z),
-        controlled: rows(&controlled.z),
+        target: plain(&controlled.target[..grid.count()]),
+        uncontrolled: shown(problem, &free.z),
+        controlled: shown(problem, &controlled.z),
         xi: rows(&controlled.xi),
         alive: controlled.alive,
         u: component(&controlled.action, k, 0),
@@ -73,9 +78,9 @@ fn plane(problem: &Problem, title: String, controlled: Trace, free: &Trace) -> E
         shape: [grid.nodes[0], grid.nodes[1]],
         periodic: grid.periodic,
         clock: clock(problem, &controlled),
-        target: plain(&controlled.target),
-        uncontrolled: rows(&free.z),
-        controlled: rows(&controlled.z),
+        target: plain(&controlled.target[..grid.count()]),
+        uncontrolled: shown(problem, &free.z),
+        controlled: shown(problem, &controlled.z),
         xi: pairs(&controlled.xi),
         alive: controlled.alive,
         u: if k == 2 { controlled.action.iter().map(speed).collect() } else { component(&controlled.action, k, 0) },

@@ -85,6 +85,18 @@ impl Known {
         self.arrays.iter().map(|(shape, values)| tape.constant(*shape, values)).collect()
     }
 
+    /// Records the values with those of the fields behind them, and of the target if there is one: that of the first field.
+    pub fn with_state<'t>(&self, z: Var<'t>, target: Option<Var<'t>>) -> Vec<Var<'t>> {
+        let mut arrays = self.record(z.tape());
+        arrays.push(z);
+        arrays.extend(target.map(|target| {
+            let (batch, n) = (target.shape().sizes()[0], self.grid.count());
+            let all = target.shape().count() / batch;
+            if all == n { target } else { target.reshape([batch, all]).columns(0, n) }
+        }));
+        arrays
+    }
+
     /// Values of an expression of these names.
     fn evaluate(&self, draft: &Draft, key: &str, expr: &Expr, axis: Axis) -> Result<Vec<Real>, Error> {
         let plan = self.plan(draft, key, &[expr], &self.scope, axis)?;

@@ -7,6 +7,7 @@ mod random_field;
 mod section;
 mod sections;
 mod seen_field;
+mod stable_step;
 mod written;
 mod written_task;
 
@@ -17,7 +18,7 @@ use crate::problems::window_fits;
 use crate::random::{Rng, Split, Stream};
 use crate::sense::Sight;
 use crate::settings::Setting;
-use crate::task::Task;
+use crate::task::{Instance, Task};
 use crate::{Error, Problem, Real, budget};
 use cinoc_pde::Stepper;
 use draft::{AgentsText, Draft};
@@ -63,7 +64,7 @@ fn check_size(draft: &Draft, cells: &[usize]) -> Result<(), Error> {
             format!("{} numbers, one for each axis", draft.size.len()),
         ));
     }
-    budget::check("this problem", BYTES_PER_CELL * cells.iter().map(|n| *n as f64).product::<f64>())
+    budget::check("this problem", BYTES_PER_CELL * draft.fields.len() as f64 * cells.iter().map(|n| *n as f64).product::<f64>())
 }
 
 /// Rejects settings that do not fit the file.
@@ -89,15 +90,13 @@ pub fn describe(tree: &Table) -> Result<Description, Error> {
     let (problem, numerics) = parts("", tree)?;
     let draft = draft(tree)?;
     let AgentsText { error, speed, .. } = &draft.agents;
-    let seen = error.clone().unwrap_or_else(|| match draft.task.target {
-        Some(_) => format!("{} - target", draft.field),
-        None => draft.field.clone(),
-    });
+    let seen = error.clone().unwrap_or_else(|| draft.error());
+    let equations: Vec<_> = draft.fields.iter().map(|field| format!("d{}/dt = {}", field.name, field.equation)).collect();
     let (features, largest) = (problem.swarm.features(), problem.swarm.limits()[0] as f64);
     let [low, high] = draft.agents.range.map(|end| end * largest / draft.agents.range[1].max(-draft.agents.range[0]));
     Ok(Description {
         about: draft.about.clone(),
-        equation: format!("d{0}/dt = {1}", draft.field, draft.equation),
+        equation: equations.join("; "),
         sees: format!(
             "{seen} and its slopes at points of a window around it: {} numbers, and {} more.",
             features.patch.count(),
@@ -120,8 +119,15 @@ fn parts(name: &str, tree: &Table) -> Result<(Problem, Vec<String>), Error> {
     let grid = known.grid.clone();
     let mut task = WrittenTask::new(&draft, known.clone())?;
     let instance = |i| task.sample(&mut Rng::new(0, Stream::Validate, i), Split::Validation);
-    let fields: Vec<_> = (0..4).map(instance).flat_map(|i| [i.start, i.target]).collect();
-    let stepper = WrittenEquation::new(&draft, known.clone(), physics.dt, physics.substeps, &fields)?;
+    // Starts, and these with the first field at its target.
+    let states: Vec<_> = (0..4)
+        .map(instance)
+        .flat_map(|Instance { start, mut target }| {
+            target[grid.count()..].copy_from_slice(&start[grid.count()..]);
+            [start, target]
+        })
+        .collect();
+    let stepper = WrittenEquation::new(&draft, known.clone(), physics.dt, physics.substeps, &states)?;
     task.timed = stepper.timed();
     let mut notes = stepper.treatments.clone();
     notes.push(stepper.steps());

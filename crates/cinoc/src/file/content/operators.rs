@@ -45,6 +45,16 @@ impl CellOperators {
     }
 }
 
+/// Operators on several fields, each with its own sides.
+pub struct OfFields<'a>(pub &'a [CellOperators]);
+
+impl Operators for OfFields<'_> {
+    fn record<'t>(&self, tape: &'t Tape<'t>, call: &Call, inputs: &[Var<'t>]) -> Var<'t> {
+        let own = self.0.iter().find(|operators| call.of.as_ref() == Some(&operators.field));
+        own.unwrap_or(&self.0[0]).record(tape, call, inputs)
+    }
+}
+
 impl Operators for CellOperators {
     fn record<'t>(&self, tape: &'t Tape<'t>, call: &Call, inputs: &[Var<'t>]) -> Var<'t> {
         let own = call.of.as_ref() == Some(&self.field);

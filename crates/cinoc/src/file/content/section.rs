@@ -26,7 +26,11 @@ impl Section {
 
     /// Full name of a key.
     pub fn path(&self, key: &str) -> String {
-        if self.path.is_empty() { key.into() } else { format!("{}.{key}", self.path) }
+        match (self.path.as_str(), key) {
+            ("", key) => key.into(),
+            (path, "") => path.into(),
+            (path, key) => format!("{path}.{key}"),
+        }
     }
 
     /// An error about a key.

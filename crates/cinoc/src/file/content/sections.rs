@@ -180,7 +180,10 @@ fn typical(task: &WrittenTask, seen: Option<&Seen>) -> f64 {
     let squares = (0..8).map(|i| {
         let Instance { start, target } = task.sample(&mut Rng::new(0, Stream::Validate, i), Split::Validation);
         match seen {
-            Some(seen) => mean_square(&seen.values(&start, &target), &vec![0.0; start.len()]),
+            Some(seen) => {
+                let values = seen.values(&start, &target);
+                mean_square(&values, &vec![0.0; values.len()])
+            }
             None => mean_square(&start, &target),
         }
     });

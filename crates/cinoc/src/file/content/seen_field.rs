@@ -1,4 +1,4 @@
-//! Sensors of a problem file: a field computed from the state.
+//! Sensors of a problem file: a field computed from the fields of the state.
 
 use super::draft::Draft;
 use super::known::Known;
@@ -16,7 +16,7 @@ pub struct SeenField {
     text: Option<Seen>,
 }
 
-/// A field as a text of the state and the target.
+/// A field as a text of the fields and the target.
 pub struct Seen {
     known: Arc<Known>,
     operators: CellOperators,
@@ -25,9 +25,10 @@ pub struct Seen {
 }
 
 impl Seen {
-    /// Compiles the text of the file, if it has one.
+    /// Compiles the text of the file, or that of several fields.
     pub fn new(draft: &Draft, known: Arc<Known>) -> Result<Option<Self>, Error> {
-        let Some(text) = &draft.agents.error else { return Ok(None) };
+        let several = || (draft.fields.len() > 1).then(|| draft.error());
+        let Some(text) = &draft.agents.error.clone().or_else(several) else { return Ok(None) };
         let (key, scope) = ("agents.see.error", with_fields(draft, &known)?);
         let expr = known.parse(draft, key, text, &scope)?;
         let plan = known.plan(draft, key, &[&expr], &scope, Axis::Cells)?;
@@ -36,13 +37,11 @@ impl Seen {
     }
 
     fn record<'t>(&self, z: Var<'t>, target: Var<'t>) -> Var<'t> {
-        let mut arrays = self.known.record(z.tape());
-        arrays.push(z);
-        arrays.extend(self.has_target.then_some(target));
+        let arrays = self.known.with_state(z, self.has_target.then_some(target));
         let seen = self.plan.record(&arrays, &self.operators);
         let batch = z.shape().sizes()[0];
         let seen = if seen.shape().rows() == batch { seen } else { seen.repeat_rows(batch) };
-        seen.reshape(z.shape())
+        seen.reshape(self.operators.volume().mesh().shape(batch))
     }
 
     /// Values for one instance.
@@ -61,8 +60,8 @@ impl SeenField {
 
     fn through<'t>(&self, visible: &Visible<'t>) -> Visible<'t> {
         let Some(seen) = &self.text else { return *visible };
-        let (z, target) = (seen.record(visible.z, visible.target), visible.z.tape().zeros(visible.z.shape()));
-        Visible { z, target, ..*visible }
+        let z = seen.record(visible.z, visible.target);
+        Visible { z, target: z.tape().zeros(z.shape()), ..*visible }
     }
 }
 

@@ -1,12 +1,13 @@
-//! The equation of a problem file as a stepper.
+//! The equations of a problem file as a stepper.
 
-use super::draft::{Draft, SideText};
+use super::draft::{Draft, FieldText, SideText};
 use super::known::Known;
-use super::operators::CellOperators;
+use super::operators::{CellOperators, OfFields};
+use super::stable_step::{Sizes, stable_step};
 use crate::{Error, Real};
-use cinoc_pde::volume::{Linear, Mesh, Order, Side};
+use cinoc_pde::volume::{Linear, Mesh, Order, Side, System, step_together};
 use cinoc_pde::{Grid, Stepper};
-use cinoc_tape::{Adjoints, Arena, Tape, Var};
+use cinoc_tape::{Tape, Var};
 use cinoc_text::{Axis, Expr, Form, Kind, Node, Plan, Scope, Term, Treatment, parse, sum, terms};
 use std::sync::Arc;
 
@@ -19,13 +20,15 @@ pub const TIME: &str = "t";
 /// Steps of a tick beyond which an equation is refused.
 const MOST_SUBSTEPS: f64 = 10_000.0;
 
-/// The equation of a problem file, by finite volumes: linear terms that damp are implicit, the others explicit, in as
+/// The equations of a problem file, by finite volumes: linear terms that damp are implicit, the others explicit, in as
 /// many substeps as they need.
 pub struct WrittenEquation {
     known: Arc<Known>,
-    operators: CellOperators,
-    /// Implicit terms with their coefficients: `k`, `σ` and `c`.
-    implicit: Option<(Linear, [Vec<Real>; 3])>,
+    /// Operators on each field.
+    operators: Vec<CellOperators>,
+    /// Implicit terms of each field, if it has any.
+    implicit: Vec<Option<Implicit>>,
+    /// Explicit terms of all fields.
     explicit: Option<Plan>,
     timed: bool,
     second_order: bool,
@@ -37,6 +40,22 @@ pub struct WrittenEquation {
     pub treatments: Vec<String>,
 }
 
+/// Implicit terms of a field with their coefficients `k`, `σ` and `c`, each a number or a map.
+struct Implicit {
+    linear: Linear,
+    coefficients: [Vec<Real>; 3],
+}
+
+impl Implicit {
+    fn factor<'t>(&self, tape: &'t Tape<'t>, mesh: &Mesh) -> System<'t> {
+        let [k, decay, fourth] = self.coefficients.each_ref().map(|all| match all.len() {
+            1 => tape.constant([1], all),
+            _ => tape.constant(mesh.shape(1), all),
+        });
+        self.linear.factor(k, decay, fourth)
+    }
+}
+
 /// Implicit terms as coefficients of a linear operator, and the rest.
 struct Sorted {
     /// `k`, `σ` and `c`; empty where there is no such term.
@@ -46,42 +65,50 @@ struct Sorted {
 }
 
 impl WrittenEquation {
-    /// Builds the equation, with `substeps` in a tick. If that is 0, their number is chosen by how fast the explicit terms
-    /// are in these `fields`.
-    pub fn new(draft: &Draft, known: Arc<Known>, tick: f64, substeps: usize, fields: &[Vec<Real>]) -> Result<Self, Error> {
-        let key = format!("equations.{}", draft.field);
+    /// Builds the equations, with `substeps` in a tick. If that is 0, their number is chosen by how fast the explicit terms
+    /// are in these `states`.
+    pub fn new(draft: &Draft, known: Arc<Known>, tick: f64, substeps: usize, states: &[Vec<Real>]) -> Result<Self, Error> {
         let mut scope = known.scope.clone();
         let named = |error: cinoc_text::Error| draft.fault("fields", error.to_string());
-        scope.add(&[&draft.field], Kind::FIELD).map_err(named)?;
+        scope.add(&draft.names(), Kind::FIELD).map_err(named)?;
         scope.add(&[PUSH], Kind::CHANNEL).map_err(named)?;
         scope.add(&[TIME], Kind::SERIES).map_err(named)?;
-        let rhs = known.parse(draft, &key, &draft.equation, &scope)?;
-        if !mentions(&rhs, PUSH) {
-            return Err(draft.fault(
-                &key,
-                format!("the equation does not use {PUSH}, so agents have no effect; add it, as in \"… + {PUSH}\""),
-            ));
+        let (mut all, mut operators, mut pushed, mut timed) = (Vec::new(), Vec::new(), false, false);
+        for field in &draft.fields {
+            let key = format!("equations.{}", field.name);
+            let rhs = known.parse(draft, &key, &field.equation, &scope)?;
+            pushed |= mentions(&rhs, PUSH);
+            timed |= mentions(&rhs, TIME);
+            all.push(sorted(draft, field, &known, &scope, &rhs)?);
+            let (mesh, outside) = mesh(draft, field, &known)?;
+            operators.push(CellOperators::new(&field.name, mesh, outside));
         }
-        let Sorted { coefficients, explicit, treatments } = sorted(draft, &key, &known, &scope, &rhs)?;
-        let explicit = match &explicit {
-            Some(expr) => Some(known.plan(draft, &key, &[expr], &scope, Axis::Cells)?),
-            None => None,
+        let key = if let [field] = &draft.fields[..] { format!("equations.{}", field.name) } else { "equations".into() };
+        if !pushed {
+            let which = if draft.fields.len() > 1 { "no equation uses" } else { "the equation does not use" };
+            let reason = format!("{which} {PUSH}, so agents have no effect; add it, as in \"… + {PUSH}\"");
+            return Err(draft.fault(&key, reason));
+        }
+        let none = known.parse(draft, &key, "0", &scope)?;
+        let rates: Vec<_> = all.iter().map(|sorted| sorted.explicit.as_ref().unwrap_or(&none)).collect();
+        let explicit = match all.iter().any(|sorted| sorted.explicit.is_some()) {
+            true => Some(known.plan(draft, &key, &rates, &scope, Axis::Cells)?),
+            false => None,
         };
-        let (mesh, outside) = mesh(draft, &known)?;
-        let operators = CellOperators::new(&draft.field, mesh, outside);
+        let treatments = all.iter_mut().flat_map(|sorted| std::mem::take(&mut sorted.treatments)).collect();
         let mut made = Self {
             known,
             operators,
-            implicit: None,
+            implicit: Vec::new(),
             explicit,
-            timed: mentions(&rhs, TIME),
+            timed,
             second_order: draft.time.second_order,
             tick,
             substeps: 1,
             largest: f64::INFINITY,
             treatments,
         };
-        made.largest = 1.0 / fields.iter().map(|z| made.rate(z)).fold(0.0, f64::max);
+        made.largest = states.iter().map(|z| made.largest_step(z)).fold(f64::INFINITY, f64::min);
         let needed = (tick / made.largest * (1.0 - 1e-9)).ceil().max(1.0);
         // A diverging sample is no reason to refuse the equation; NaN counts as 1.
         if needed > MOST_SUBSTEPS {
@@ -91,10 +118,14 @@ impl WrittenEquation {
         made.substeps = if substeps > 0 { substeps } else { needed as usize };
         let step = tick / made.substeps as f64;
         let order = if made.second_order { Order::Second } else { Order::First };
-        if coefficients.iter().any(|all| !all.is_empty()) {
-            let linear = made.operators.volume().linear(step, order, !coefficients[2].is_empty());
-            made.implicit = Some((linear, coefficients.map(|all| if all.is_empty() { vec![0.0] } else { all })));
-        }
+        let linear = |(Sorted { coefficients, .. }, operators): (Sorted, &CellOperators)| {
+            let any = coefficients.iter().any(|all| !all.is_empty());
+            any.then(|| {
+                let linear = operators.volume().linear(step, order, !coefficients[2].is_empty());
+                Implicit { linear, coefficients: coefficients.map(|all| if all.is_empty() { vec![0.0] } else { all }) }
+            })
+        };
+        made.implicit = all.into_iter().zip(&made.operators).map(linear).collect();
         Ok(made)
     }
 
@@ -108,47 +139,33 @@ impl WrittenEquation {
         format!("{largest}; a tick of {:?} is {} of {order} order", self.tick, count(self.substeps))
     }
 
-    /// Rate of change of the field by the explicit terms.
+    /// Rate of change of the fields by the explicit terms.
     fn explicit<'t>(&self, z: Var<'t>, force: Var<'t>, time: Var<'t>) -> Var<'t> {
         let Some(plan) = &self.explicit else { return z.tape().zeros(z.shape()) };
         let mut arrays = self.known.record(z.tape());
         arrays.extend([z, force, time]);
-        let rate = plan.record(&arrays, &self.operators);
+        let rate = plan.record(&arrays, &OfFields(&self.operators));
         let batch = z.shape().sizes()[0];
         let rate = if rate.shape().rows() == batch { rate } else { rate.repeat_rows(batch) };
         rate.reshape(z.shape())
     }
 
-    /// Rate of the explicit terms at a field: the largest of their transposed derivative along patterns of signs, which
-    /// include those that first and second differences change most.
-    fn rate(&self, z: &[Real]) -> f64 {
-        let (mesh, n) = (self.operators.volume().mesh(), z.len());
-        let signs: [fn(usize) -> Real; 3] =
-            [|_| 1.0, |i| if i % 2 == 0 { 1.0 } else { -1.0 }, |i| if i % 4 < 2 { 1.0 } else { -1.0 }];
-        let tape = Tape::new(Arena::default(), &[]);
-        let z = tape.input(mesh.shape(1), z);
-        let rate = self.explicit(z, tape.zeros(mesh.shape(1)), tape.zeros([1, 1]));
-        let (z, rate) = (z.id(), rate.id());
-        let arena = tape.into_arena();
-        let mut bars = Adjoints::default();
+    /// Largest stable step of the explicit terms at a state.
+    fn largest_step(&self, z: &[Real]) -> f64 {
+        let mesh = self.operators[0].volume().mesh();
         let inner = mesh.cells().get(1).copied().unwrap_or(1);
-        let mut fastest = 0.0;
-        for along_x in signs {
-            for along_y in &signs[..if inner > 1 { 3 } else { 1 }] {
-                let pattern: Vec<Real> = (0..n).map(|i| along_x(i / inner) * along_y(i % inner)).collect();
-                bars.start(&arena, 0);
-                bars.seed(&arena, rate, &pattern);
-                arena.backward(&[], &mut bars);
-                fastest = bars.of(&arena, z).iter().fold(fastest, |most: f64, x| most.max(x.abs() as f64));
-            }
-        }
-        fastest
+        let sizes = Sizes { state: self.state(1), fields: self.fields(), inner };
+        stable_step(&sizes, z, self.second_order, |z| self.explicit(z, z.tape().zeros(mesh.shape(1)), z.tape().zeros([1, 1])))
     }
 }
 
 impl Stepper for WrittenEquation {
     fn grid(&self) -> &Grid {
         &self.known.grid
+    }
+
+    fn fields(&self) -> usize {
+        self.operators.len()
     }
 
     fn dt(&self) -> Real {
@@ -160,8 +177,9 @@ impl Stepper for WrittenEquation {
     }
 
     fn workspace(&self) -> [usize; 2] {
-        let n = self.known.grid.count();
-        [16 * n * self.substeps, 64 * n]
+        // The parts of several fields are separated and joined.
+        let (n, each) = (self.state_count(), if self.fields() > 1 { 32 } else { 16 });
+        [each * n * self.substeps, 64 * n]
     }
 
     fn step<'t>(&self, z: Var<'t>, force: Var<'t>) -> Var<'t> {
@@ -186,7 +204,7 @@ impl Stepper for WrittenEquation {
             let time = time(substep);
             move |z: Var<'t>| self.explicit(z, force, time)
         };
-        let Some((linear, coefficients)) = &self.implicit else {
+        if self.implicit.iter().all(Option::is_none) {
             // Euler's or Heun's method.
             return (0..self.substeps).fold(z, |z, substep| {
                 let explicit = explicit(substep);
@@ -194,23 +212,24 @@ impl Stepper for WrittenEquation {
                 let ahead = z + rate * step;
                 if self.second_order { z + (rate + explicit(ahead)) * (0.5 * step) } else { ahead }
             });
+        }
+        let factored = |(implicit, operators): (&Option<Implicit>, &CellOperators)| {
+            let system = implicit.as_ref()?.factor(tape, operators.volume().mesh());
+            Some((system, operators.outside(tape)))
         };
-        let mesh = self.operators.volume().mesh();
-        let [k, decay, fourth] = coefficients.each_ref().map(|all| match all.len() {
-            1 => tape.constant([1], all),
-            _ => tape.constant(mesh.shape(1), all),
-        });
-        let (system, outside) = (linear.factor(k, decay, fourth), self.operators.outside(tape));
-        (0..self.substeps).fold(z, |z, substep| system.step(z, outside, explicit(substep)))
+        let systems: Vec<_> = self.implicit.iter().zip(&self.operators).map(factored).collect();
+        (0..self.substeps).fold(z, |z, substep| step_together(&systems, z, explicit(substep)))
     }
 }
 
-/// Divides the right-hand side into implicit terms and the rest.
-fn sorted(draft: &Draft, key: &str, known: &Known, scope: &Scope, rhs: &Expr) -> Result<Sorted, Error> {
+/// Divides the right-hand side of a field into implicit terms and the rest.
+fn sorted(draft: &Draft, field: &FieldText, known: &Known, scope: &Scope, rhs: &Expr) -> Result<Sorted, Error> {
+    let key = &format!("equations.{}", field.name);
+    let label = if draft.fields.len() > 1 { format!("d{}/dt: ", field.name) } else { String::new() };
     let mut sorted = Sorted { coefficients: Default::default(), explicit: None, treatments: Vec::new() };
     let mut explicit: Vec<Term> = Vec::new();
-    for term in terms(rhs, &draft.field) {
-        let said = term.to_string();
+    for term in terms(rhs, &field.name) {
+        let said = format!("{label}{term}");
         let Some((which, text)) = coefficient(&term) else {
             sorted.treatments.push(said.replace(": implicit", ": explicit (a map is in front of it)"));
             explicit.push(term);
@@ -252,9 +271,11 @@ fn coefficient(term: &Term) -> Option<(usize, String)> {
     }
 }
 
-/// The mesh with its sides, and the numbers of their faces.
-fn mesh(draft: &Draft, known: &Known) -> Result<(Mesh, Vec<Real>), Error> {
-    let number = |text: &String| known.number(draft, "domain", text);
+/// The mesh with the sides of a field, and the numbers of their faces.
+fn mesh(draft: &Draft, field: &FieldText, known: &Known) -> Result<(Mesh, Vec<Real>), Error> {
+    let own = format!("fields.{}", field.name);
+    let key = if field.sides == draft.sides { "domain" } else { &own };
+    let number = |text: &String| known.number(draft, key, text);
     let mut numbers = Vec::new();
     let mut side = |side: &SideText| -> Result<Side, Error> {
         let (kind, outside) = match side {
@@ -265,9 +286,7 @@ fn mesh(draft: &Draft, known: &Known) -> Result<(Mesh, Vec<Real>), Error> {
             SideText::Exchange { coefficient, outside } => {
                 let h = number(coefficient)?;
                 if h < 0.0 {
-                    return Err(
-                        draft.fault("domain", format!("the coefficient of an exchange cannot be {h}; it must be at least 0"))
-                    );
+                    return Err(draft.fault(key, format!("the coefficient of an exchange cannot be {h}; it must be at least 0")));
                 }
                 (Side::exchange(h), number(outside)?)
             }
@@ -276,7 +295,7 @@ fn mesh(draft: &Draft, known: &Known) -> Result<(Mesh, Vec<Real>), Error> {
         Ok(kind)
     };
     let mut sides = Vec::new();
-    for [low, high] in &draft.sides {
+    for [low, high] in &field.sides {
         sides.push([side(low)?, side(high)?]);
     }
     let mesh = Mesh::new(&known.grid.nodes, &draft.size, sides);

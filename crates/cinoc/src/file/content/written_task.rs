@@ -1,6 +1,6 @@
 //! The task of a problem file: start, target, cost and score as texts.
 
-use super::draft::{Draft, When};
+use super::draft::{Draft, FieldText, When};
 use super::known::Known;
 use super::operators::CellOperators;
 use super::random_field::RandomField;
@@ -24,7 +24,9 @@ const FINE: (usize, f64) = (384, 150.0);
 pub struct WrittenTask {
     known: Arc<Known>,
     operators: CellOperators,
-    start: Sampled,
+    /// Starts of the fields.
+    starts: Vec<Sampled>,
+    /// Target of the first field.
     target: Option<Sampled>,
     terms: Vec<&'static str>,
     whens: Vec<When>,
@@ -59,8 +61,12 @@ impl Operators for Drawn<'_> {
 }
 
 impl Sampled {
-    fn new(draft: &Draft, key: &str, text: &str, known: &Known) -> Result<Self, Error> {
-        let scope = known.scope.clone().with_random();
+    /// Compiles a text; it may use the starts of the fields `before` it.
+    fn new(draft: &Draft, key: &str, text: &str, known: &Known, before: &[&str]) -> Result<Self, Error> {
+        let mut scope = known.scope.clone().with_random();
+        if !before.is_empty() {
+            scope.add(before, Kind::MAP).map_err(|error| draft.fault("fields", error.to_string()))?;
+        }
         let expr = known.parse(draft, key, text, &scope)?;
         let plan = known.plan(draft, key, &[&expr], &scope, Axis::Cells)?;
         let mut fields = Vec::new();
@@ -79,19 +85,21 @@ impl Sampled {
         Ok(Self { plan, fields })
     }
 
-    fn draw(&self, known: &Known, operators: &CellOperators, rng: &mut Rng) -> Vec<Real> {
+    fn draw(&self, known: &Known, operators: &CellOperators, rng: &mut Rng, before: &[Real]) -> Vec<Real> {
         let real = |z: Vec<f64>| z.into_iter().map(|z| z as Real).collect();
         let fields = self.fields.iter().map(|(call, field)| (call, real(field.draw(&rng.normals(field.numbers()))))).collect();
         let tape = Tape::new(Arena::default(), &[]);
-        self.plan.record(&known.record(&tape), &Drawn { operators, fields }).value()
+        let mut arrays = known.record(&tape);
+        arrays.extend((!before.is_empty()).then(|| tape.constant([1, before.len()], before)));
+        self.plan.record(&arrays, &Drawn { operators, fields }).value()
     }
 }
 
-/// Adds the field, and the target if there is one, to the names.
+/// Adds the fields, and the target if there is one, to the names.
 pub fn with_fields(draft: &Draft, known: &Known) -> Result<Scope, Error> {
     let mut scope = known.scope.clone();
     let named = |error: cinoc_text::Error| draft.fault("fields", error.to_string());
-    scope.add(&[&draft.field], Kind::FIELD).map_err(named)?;
+    scope.add(&draft.names(), Kind::FIELD).map_err(named)?;
     if draft.task.target.is_some() {
         scope.add(&[TARGET], Kind::MAP).map_err(named)?;
     }
@@ -107,12 +115,15 @@ pub fn bare_operators(draft: &Draft, known: &Known) -> CellOperators {
 
 impl WrittenTask {
     pub fn new(draft: &Draft, known: Arc<Known>) -> Result<Self, Error> {
-        let start = Sampled::new(draft, &format!("fields.{}.start", draft.field), &draft.start, &known)?;
-        let target = draft.task.target.as_ref().map(|text| Sampled::new(draft, "task.target", text, &known));
+        let (names, mut starts) = (draft.names(), Vec::new());
+        for (i, FieldText { name, start, .. }) in draft.fields.iter().enumerate() {
+            starts.push(Sampled::new(draft, &format!("fields.{name}.start"), start, &known, &names[..i])?);
+        }
+        let target = draft.task.target.as_ref().map(|text| Sampled::new(draft, "task.target", text, &known, &[]));
         let scope = with_fields(draft, &known)?;
         let score = known.parse(draft, "task.score", &draft.task.score, &scope)?;
-        let error = if target.is_some() { format!("({} - {TARGET})", draft.field) } else { draft.field.clone() };
-        let square = known.parse(draft, "task.score", &format!("mean({error}^2)"), &scope)? == score;
+        let square = format!("mean(({})^2)", draft.error());
+        let square = draft.fields.len() == 1 && known.parse(draft, "task.score", &square, &scope)? == score;
         let score = known.plan(draft, "task.score", &[&score], &scope, Axis::Instance)?;
         let mut acting = scope;
         let push = format!("{PUSH}.u");
@@ -126,7 +137,7 @@ impl WrittenTask {
         let cost = known.plan(draft, "task.cost", &exprs.iter().collect::<Vec<_>>(), &acting, Axis::Instance)?;
         Ok(Self {
             operators: bare_operators(draft, &known),
-            start,
+            starts,
             target: target.transpose()?,
             terms: draft.task.cost.iter().map(|term| crate::settings::lasting(&term.name)).collect(),
             whens: draft.task.cost.iter().map(|term| term.when).collect(),
@@ -141,18 +152,20 @@ impl WrittenTask {
 
     /// The arrays of the fields on a tape.
     fn arrays<'t>(&self, z: Var<'t>, target: Var<'t>) -> Vec<Var<'t>> {
-        let mut arrays = self.known.record(z.tape());
-        arrays.push(z);
-        arrays.extend(self.target.is_some().then_some(target));
-        arrays
+        self.known.with_state(z, self.target.is_some().then_some(target))
     }
 }
 
 impl Task for WrittenTask {
     fn sample(&self, rng: &mut Rng, _: Split) -> Instance {
-        let mut draw = |sampled: &Sampled| sampled.draw(&self.known, &self.operators, rng);
-        let start = draw(&self.start);
-        let target = self.target.as_ref().map_or_else(|| vec![0.0; start.len()], draw);
+        let mut draw = |sampled: &Sampled, before: &[Real]| sampled.draw(&self.known, &self.operators, rng, before);
+        let mut start = Vec::new();
+        for sampled in &self.starts {
+            let next = draw(sampled, &start);
+            start.extend(next);
+        }
+        let mut target = self.target.as_ref().map_or_else(Vec::new, |target| draw(target, &[]));
+        target.resize(start.len(), 0.0);
         Instance { start, target }
     }
 

@@ -15,7 +15,7 @@ pub enum SideText {
 }
 
 /// Names of the sides at the lower and the upper end of each axis.
-const SIDES: [[&str; 2]; 3] = [["left", "right"], ["bottom", "top"], ["front", "back"]];
+pub const SIDES: [[&str; 2]; 3] = [["left", "right"], ["bottom", "top"], ["front", "back"]];
 
 pub type DomainText = (Vec<f64>, Vec<usize>, Vec<[SideText; 2]>);
 
@@ -59,7 +59,8 @@ pub fn domain_of(mut section: Section) -> Result<DomainText, Error> {
     Ok((size, cells.iter().map(|n| *n as usize).collect(), sides))
 }
 
-fn side_of(section: &Section, name: &'static str, value: Value) -> Result<SideText, Error> {
+/// The side that a value describes.
+pub fn side_of(section: &Section, name: &'static str, value: Value) -> Result<SideText, Error> {
     const EXAMPLES: &str =
         "{ value = 0 }, { flux = 0 }, { exchange = 8.0, outside = 20.0 }, { open = 0 }, \"periodic\" or \"insulated\"";
     match value {

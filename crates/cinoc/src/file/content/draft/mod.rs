@@ -2,11 +2,13 @@
 
 mod agents;
 mod domain;
+mod fields;
 mod names;
 mod task;
 
 pub use agents::AgentsText;
 pub use domain::SideText;
+pub use fields::FieldText;
 pub use names::Constant;
 pub use task::{TaskText, TimeText, When};
 
@@ -15,7 +17,8 @@ use crate::Error;
 use crate::settings::Overlay;
 use agents::agents_of;
 use domain::domain_of;
-use names::{constants_of, equation_of, field_of, texts_of};
+use fields::{equations_of, fields_of};
+use names::{constants_of, texts_of};
 use task::{task_of, time_of};
 use toml::{Table, Value};
 
@@ -27,16 +30,13 @@ pub struct Draft {
     /// Lengths of the axes.
     pub size: Vec<f64>,
     pub cells: Vec<usize>,
-    /// Lower and upper end of each axis.
+    /// Lower and upper end of each axis, of fields that name no others.
     pub sides: Vec<[SideText; 2]>,
     pub constants: Vec<Constant>,
     /// Names and texts of maps.
     pub maps: Vec<(String, String)>,
-    /// The field.
-    pub field: String,
-    pub start: String,
-    /// Its time derivative.
-    pub equation: String,
+    /// The fields; agents see, and pictures show, the first.
+    pub fields: Vec<FieldText>,
     pub agents: AgentsText,
     pub task: TaskText,
     pub time: TimeText,
@@ -54,9 +54,9 @@ impl Draft {
         let constants = file.section("constants")?.map_or(Ok(Vec::new()), constants_of)?;
         let maps = file.section("maps")?.map_or(Ok(Vec::new()), |section| texts_of(section).map(|all| all.0))?;
         let fields = file.section("fields")?;
-        let (field, start) = field_of(file.need("fields", fields, "[fields]")?)?;
+        let mut fields = fields_of(file.need("fields", fields, "[fields]")?, text, &sides)?;
         let equations = file.section("equations")?;
-        let equation = equation_of(file.need("equations", equations, "[equations]")?, &field)?;
+        equations_of(file.need("equations", equations, "[equations]")?, &mut fields)?;
         let agents = file.section("agents")?;
         let agents = agents_of(file.need("agents", agents, "[agents]")?)?;
         let task = file.section("task")?;
@@ -73,12 +73,23 @@ impl Draft {
         }
         file.done()?;
         let place = place.into();
-        Ok(Self { place, about, size, cells, sides, constants, maps, field, start, equation, agents, task, time, changes })
+        Ok(Self { place, about, size, cells, sides, constants, maps, fields, agents, task, time, changes })
     }
 
     /// An error about a key.
     pub fn fault(&self, key: impl Into<String>, reason: impl Into<String>) -> Error {
         fault(&self.place, key, reason)
+    }
+
+    /// Names of the fields.
+    pub fn names(&self) -> Vec<&str> {
+        self.fields.iter().map(|field| field.name.as_str()).collect()
+    }
+
+    /// Text of what agents see unless the file says otherwise: the error of the first field.
+    pub fn error(&self) -> String {
+        let first = &self.fields[0].name;
+        if self.task.target.is_some() { format!("{first} - target") } else { first.clone() }
     }
 
     /// The settings that the file changes.

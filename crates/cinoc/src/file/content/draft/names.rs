@@ -1,4 +1,4 @@
-//! Sections of names chosen in the file: constants, maps, fields and equations.
+//! Sections of names chosen in the file: constants, maps and other texts.
 
 use super::super::section::{Section, as_number, as_text};
 use crate::Error;
@@ -57,33 +57,4 @@ pub fn texts_of(mut section: Section) -> Result<(Vec<(String, String)>, Section)
         return Err(section.fault("", format!("at most {MOST_NAMES} names are possible")));
     }
     Ok((all, section))
-}
-
-pub fn field_of(mut section: Section) -> Result<(String, String), Error> {
-    let mut all: Vec<_> = section.names().collect();
-    let (Some((name, value)), true) = (all.pop(), all.is_empty()) else {
-        return Err(section.fault("", "one field is needed, like z = { start = \"random(0.2)\" }; several are not supported yet"));
-    };
-    let start = match value {
-        Value::Table(table) => {
-            let mut inner = section.inner(&name, table);
-            let start = inner.text("start")?;
-            let start = inner.need("start", start, "start = \"random(0.2)\"")?;
-            inner.done()?;
-            start
-        }
-        other => match as_text(&other) {
-            Some(text) => text,
-            None => return Err(section.fault(&name, "it must be a section like { start = \"random(0.2)\" }")),
-        },
-    };
-    Ok((name, start))
-}
-
-pub fn equation_of(section: Section, field: &str) -> Result<String, Error> {
-    let (all, section) = texts_of(section)?;
-    match &all[..] {
-        [(name, text)] if name == field => Ok(text.clone()),
-        _ => Err(section.fault(field, format!("there must be one equation, that of the field {field}: {field} = \"…\""))),
-    }
 }
