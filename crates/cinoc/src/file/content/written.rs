@@ -10,9 +10,6 @@ use cinoc_tape::{Adjoints, Arena, Tape, Var};
 use cinoc_text::{Axis, Expr, Form, Kind, Node, Plan, Scope, Term, Treatment, parse, sum, terms};
 use std::sync::Arc;
 
-/// Name of the agents' channel.
-pub const PUSH: &str = "push";
-
 /// Name of the time.
 pub const TIME: &str = "t";
 
@@ -28,6 +25,8 @@ pub struct WrittenEquation {
     implicit: Option<(Linear, [Vec<Real>; 3])>,
     explicit: Option<Plan>,
     timed: bool,
+    /// Number of the agents' channels.
+    channels: usize,
     second_order: bool,
     tick: f64,
     substeps: usize,
@@ -52,13 +51,14 @@ impl WrittenEquation {
         let mut scope = known.scope.clone();
         let named = |error: cinoc_text::Error| draft.fault("fields", error.to_string());
         scope.add(&[&draft.field], Kind::FIELD).map_err(named)?;
-        scope.add(&[PUSH], Kind::CHANNEL).map_err(named)?;
+        let channels: Vec<&str> = draft.agents.channels.iter().map(|channel| channel.name.as_str()).collect();
+        scope.add(&channels, Kind::CHANNEL).map_err(|error| draft.fault("agents", error.to_string()))?;
         scope.add(&[TIME], Kind::SERIES).map_err(named)?;
         let rhs = known.parse(draft, &key, &draft.equation, &scope)?;
-        if !mentions(&rhs, PUSH) {
+        if let Some(unused) = channels.iter().find(|name| !mentions(&rhs, name)) {
             return Err(draft.fault(
                 &key,
-                format!("the equation does not use {PUSH}, so agents have no effect; add it, as in \"… + {PUSH}\""),
+                format!("the equation does not use {unused}, so agents have no effect; add it, as in \"… + {unused}\""),
             ));
         }
         let Sorted { coefficients, explicit, treatments } = sorted(draft, &key, &known, &scope, &rhs)?;
@@ -74,6 +74,7 @@ impl WrittenEquation {
             implicit: None,
             explicit,
             timed: mentions(&rhs, TIME),
+            channels: channels.len(),
             second_order: draft.time.second_order,
             tick,
             substeps: 1,
@@ -126,7 +127,7 @@ impl WrittenEquation {
             [|_| 1.0, |i| if i % 2 == 0 { 1.0 } else { -1.0 }, |i| if i % 4 < 2 { 1.0 } else { -1.0 }];
         let tape = Tape::new(Arena::default(), &[]);
         let z = tape.input(mesh.shape(1), z);
-        let rate = self.explicit(z, tape.zeros(mesh.shape(1)), tape.zeros([1, 1]));
+        let rate = self.explicit(z, tape.zeros([1, self.channels * n]), tape.zeros([1, 1]));
         let (z, rate) = (z.id(), rate.id());
         let arena = tape.into_arena();
         let mut bars = Adjoints::default();
@@ -293,7 +294,7 @@ fn count(steps: usize) -> String {
 }
 
 /// Returns true if a name occurs in an expression.
-fn mentions(expr: &Expr, name: &str) -> bool {
+pub fn mentions(expr: &Expr, name: &str) -> bool {
     match &expr.node {
         Node::Number(_) => false,
         Node::Name(found) => found == name,
