@@ -46,6 +46,7 @@ pub unsafe extern "C" fn cinoc_env_gradient(
             rollout.batch.push(env.field(i), env.target(i), env.positions(i));
             rollout.batch.strength = env.strength(i).to_vec();
             rollout.batch.previous = env.action(i).to_vec();
+            rollout.batch.stock = env.stock(i).to_vec();
             let wanted = GradientTargets { actions: true, ..GradientTargets::default() };
             let episode = rollout.forward(&problem, Control::Actions(&own), wanted, &mut |_| {});
             if let Outcome::Diverged { tick } = episode.outcome {

@@ -67,7 +67,8 @@ pub fn parts(problem: &Problem) -> Vec<(&'static str, f64)> {
 fn see<'t>(problem: &Problem, v: &[Var<'t>], alive: &[Real], now: &[Real]) -> Visible<'t> {
     let tape = v[0].tape();
     let strength = tape.constant([now.len(), alive.len() / now.len()], alive);
-    Visible { z: v[0], target: v[1], xi: v[2], strength, now: problem.task.timed().then(|| tape.constant([now.len()], now)) }
+    let now = problem.task.timed().then(|| tape.constant([now.len()], now));
+    Visible { now, ..Visible::new(v[0], v[1], v[2], strength) }
 }
 
 /// Creates a trainer with short episodes and small batches.

@@ -355,7 +355,7 @@ fn what_is_not_disturbed_costs_nothing() {
             let now = problem.task.timed().then(|| tape.placeholder([1], &[0.0]));
             let mut terms = Vec::new();
             if by_tick {
-                let state = State { z, xi, previous, pending: None, memory: None, held: None };
+                let state = State { z, xi, previous, pending: None, memory: None, held: None, stock: None };
                 let given = TickInputs {
                     start: z,
                     target,

@@ -250,7 +250,7 @@ fn failed_agents_neither_push_nor_move() {
         ages: None,
         arrivals: None,
     };
-    let state = State { z, xi, previous: tape.zeros([1, 3, 2]), pending: None, memory: None, held: None };
+    let state = State { z, xi, previous: tape.zeros([1, 3, 2]), pending: None, memory: None, held: None, stock: None };
     let state = tick(&problem, Decide::Action(action), state, given, &mut |_| {});
     let moved = state.xi.value();
     assert!(moved[0] > 0.2 && moved[1] == 0.5 && moved[2] > 0.8);

@@ -178,7 +178,7 @@ impl Planner<'_> {
             self.objective = Some((ahead, Objective::new(self.problem, Goal::Cost, ahead, self.agents, 1)?));
         }
         let Some((_, objective)) = &mut self.objective else { unreachable!("made above") };
-        objective.proceed(now, env.action(0), env.pending(0));
+        objective.proceed(now, env.action(0), env.pending(0), env.stock(0));
         self.plan.resize(objective.unknowns(), 0.0);
         let rules = Rules { memory: PAIRS, iterations: self.iterations, flat: (5, 1e-5) };
         let mut search = Lbfgs::new(self.plan.clone(), rules);

@@ -34,8 +34,8 @@ pub struct Objective<'p> {
     limits: Vec<f64>,
     rollout: Rollout,
     beginnings: Vec<InitialCondition>,
-    /// Last applied and pending actions, of a plan that starts within an episode.
-    underway: Option<[Vec<Real>; 2]>,
+    /// Last applied and pending actions and levels of tanks, of a plan that starts within an episode.
+    underway: Option<[Vec<Real>; 3]>,
     actions: Vec<Real>,
     /// `z − target` after each tick that counts.
     errors: Vec<Vec<Real>>,
@@ -87,20 +87,21 @@ impl<'p> Objective<'p> {
         self.fill(0..self.beginnings.len());
     }
 
-    /// Sets the single instance of the following evaluations, within an episode, with its last and pending actions. The
-    /// future is planned without noise.
-    pub fn proceed(&mut self, now: InitialCondition, previous: &[Real], pending: &[Real]) {
+    /// Sets the single instance of the following evaluations, within an episode, with its last and pending actions and
+    /// its levels of tanks. The future is planned without noise.
+    pub fn proceed(&mut self, now: InitialCondition, previous: &[Real], pending: &[Real], stock: &[Real]) {
         self.rollout.batch.quiet = true;
-        self.underway = Some([previous, pending].map(<[Real]>::to_vec));
+        self.underway = Some([previous, pending, stock].map(<[Real]>::to_vec));
         self.begin(vec![now]);
     }
 
     fn fill(&mut self, which: std::ops::Range<usize>) {
         self.rollout.batch.clear();
         self.beginnings[which].iter().for_each(|beginning| self.rollout.batch.begin(beginning));
-        if let Some([previous, pending]) = &self.underway {
+        if let Some([previous, pending, stock]) = &self.underway {
             self.rollout.batch.previous.clone_from(previous);
             self.rollout.batch.pending.clone_from(pending);
+            self.rollout.batch.stock.clone_from(stock);
         }
         self.target.clone_from(&self.rollout.batch.target);
     }

@@ -1,14 +1,22 @@
 //! Actuation: the force of agents on a field.
 
 mod bumps1d;
+#[cfg(feature = "files")]
+mod channels;
 mod flow2d;
 mod force1d;
 mod force2d;
+#[cfg(feature = "files")]
+mod stamp;
 
 pub use bumps1d::{Bumps1d, StillForce1d, SumBumps};
+#[cfg(feature = "files")]
+pub use channels::Channels;
 pub use flow2d::Flow2d;
 pub use force1d::Force1d;
 pub use force2d::Force2d;
+#[cfg(feature = "files")]
+pub use stamp::{Stamp, StampShape};
 
 use crate::{Real, words};
 use cinoc_pde::Grid;

@@ -11,10 +11,12 @@ pub use losses::Losses;
 #[doc(hidden)]
 pub use losses::REST;
 pub(crate) use losses::rest_blind;
+#[cfg(feature = "files")]
+pub(crate) use single::{LAST, LEVEL};
 
 use crate::Real;
 use crate::actuate::Actuate;
-use crate::limit::{Crowd, Limit, Safety};
+use crate::limit::{Constrain, Crowd, Limit, Safety};
 use crate::place::{Place, Placement, cluster, scatter};
 use crate::random::Rng;
 use crate::sense::{Features, Hear, Observation, Readout, SelfSensing, Sense, Visible};
@@ -55,6 +57,7 @@ pub struct Swarm {
     sense: Box<dyn Sense>,
     crowd: Option<Arc<Crowd>>,
     limit: Box<dyn Limit>,
+    constrain: Option<Box<dyn Constrain>>,
     safety: Option<Arc<Safety>>,
     actuate: Box<dyn Actuate>,
     advance: Option<Arc<Advance>>,
@@ -74,9 +77,9 @@ impl Swarm {
         limit: Box<dyn Limit>,
         actuate: Box<dyn Actuate>,
     ) -> Self {
-        let (crowd, safety, advance, disturbance, hear, scales) = Default::default();
+        let (crowd, constrain, safety, advance, disturbance, hear, scales) = Default::default();
         let readout = Readout::new(sense.features().patch, sense.points(), SelfSensing::default());
-        Self { dimensions, place, sense, crowd, limit, safety, actuate, advance, disturbance, readout, hear, scales }
+        Self { dimensions, place, sense, crowd, limit, constrain, safety, actuate, advance, disturbance, readout, hear, scales }
     }
 
     /// Makes agents mobile; the last components of each action are the velocity.
@@ -88,6 +91,24 @@ impl Swarm {
     #[cfg(feature = "files")]
     pub(crate) fn with_limit(self, limit: impl Limit + 'static) -> Self {
         Self { limit: Box::new(limit), ..self }
+    }
+
+    /// Adds limits beyond those of each action.
+    #[cfg(feature = "files")]
+    pub(crate) fn with_constraint(self, constrain: impl Constrain + 'static) -> Self {
+        Self { constrain: Some(Box::new(constrain)), ..self }
+    }
+
+    /// Replaces the effect of actions on the field.
+    #[cfg(feature = "files")]
+    pub(crate) fn with_actuation(self, actuate: Box<dyn Actuate>) -> Self {
+        Self { actuate, ..self }
+    }
+
+    /// Replaces the initial positions.
+    #[cfg(feature = "files")]
+    pub(crate) fn with_place(self, place: impl FnOnce(Box<dyn Place>) -> Box<dyn Place>) -> Self {
+        Self { place: place(self.place), ..self }
     }
 
     /// Reduces the push of crowded agents, if `crowd` is given.
@@ -287,6 +308,36 @@ impl Swarm {
     #[doc(hidden)]
     pub fn clamp<'t>(&self, action: Var<'t>, strength: Var<'t>) -> Var<'t> {
         self.limit.clamp(action, strength)
+    }
+
+    /// Number of tanks of an agent.
+    #[doc(hidden)]
+    pub fn tanks(&self) -> usize {
+        self.constrain.as_ref().map_or(0, |constrain| constrain.tanks())
+    }
+
+    /// Returns true if limits relate the actions of a tick to each other or to those of the one before.
+    #[doc(hidden)]
+    pub fn is_constrained(&self) -> bool {
+        self.constrain.is_some()
+    }
+
+    /// Returns true if the actions of agents depend on those of others by a limit that they share.
+    #[doc(hidden)]
+    pub fn shares_limit(&self) -> bool {
+        self.constrain.as_ref().is_some_and(|constrain| constrain.is_shared())
+    }
+
+    /// Returns the actions that actuators can carry out after the previous ones and with this stock in tanks.
+    #[doc(hidden)]
+    pub fn constrain<'t>(&self, action: Var<'t>, previous: Var<'t>, strength: Var<'t>, stock: Option<Var<'t>>) -> Var<'t> {
+        self.constrain.as_ref().map_or(action, |constrain| constrain.constrain(action, previous, strength, stock))
+    }
+
+    /// Returns the stock in tanks after a tick.
+    #[doc(hidden)]
+    pub fn drained<'t>(&self, stock: Option<Var<'t>>, action: Var<'t>) -> Option<Var<'t>> {
+        stock.map(|stock| self.constrain.as_ref().map_or(stock, |constrain| constrain.drained(stock, action)))
     }
 
     /// Applies the safety layer; `now`: ticks elapsed, needed if discs move.

@@ -5,6 +5,12 @@ use crate::limit::Safety;
 use crate::sense::{Instrument, Observation, Source, Visible};
 use cinoc_tape::Var;
 
+/// Name of the instrument that reads the agent's last action.
+pub const LAST: &str = "last";
+
+/// Name of the instrument that reads the levels of the agent's tanks.
+pub const LEVEL: &str = "level";
+
 /// Instruments of the swarm, which follow those of the sensors in this order.
 struct SwarmInstruments {
     lost: bool,
@@ -98,7 +104,8 @@ impl Swarm {
     }
 
     /// Actions of agents with these instrument readings and policy outputs `raw`. Equal up to rounding to
-    /// [`strength`](Self::strength), [`saturate`](Self::saturate) and [`filter`](Self::filter) in turn.
+    /// [`strength`](Self::strength), [`saturate`](Self::saturate), [`constrain`](Self::constrain) and
+    /// [`filter`](Self::filter) in turn.
     #[doc(hidden)]
     pub fn act_alone<'t>(&self, raw: Var<'t>, readings: &[Var<'t>]) -> Var<'t> {
         let mut own = readings[readings.len() - self.swarm_instruments().count()..].iter().copied();
@@ -111,6 +118,14 @@ impl Swarm {
         let safety = self.safety.as_ref().map(|safety| (safety, next()));
         let strength = of_each(next());
         let action = self.saturate(raw, crowd.map_or(strength, |(crowd, reading)| crowd.divided(strength, reading)));
+        let action = if self.is_constrained() {
+            let named = self.instruments();
+            let sensed = |name: &str| named.iter().position(|one| one.name == name).map(|i| readings[i]);
+            // Only rates need the last action, and agents with a rate sense it.
+            self.constrain(action, sensed(LAST).unwrap_or(action), strength, sensed(LEVEL))
+        } else {
+            action
+        };
         safety.map_or(action, |(safety, reading)| safety.known(action, reading))
     }
 }

@@ -292,6 +292,13 @@ impl Env {
         shard.action(i)
     }
 
+    /// Returns the levels of the tanks of an instance's agents between 0 and 1, `[agents, tanks]`.
+    #[doc(hidden)]
+    pub fn stock(&self, i: usize) -> &[Real] {
+        let (shard, i) = self.at(i);
+        shard.stock(i)
+    }
+
     /// Returns the delayed actions of an instance's agents that have yet to act, `[agents, delay·k]`, oldest first.
     #[doc(hidden)]
     pub fn pending(&self, i: usize) -> &[Real] {
@@ -373,7 +380,7 @@ impl Env {
     pub fn set_problem(&mut self, problem: Arc<Problem>) {
         let sizes = |problem: &Problem| {
             let (swarm, task) = (&problem.swarm, &problem.task);
-            let agents = [swarm.dimensions(), swarm.action_width(), swarm.disturbance().delay];
+            let agents = [swarm.dimensions(), swarm.action_width(), swarm.disturbance().delay, swarm.tanks()];
             (problem.stepper.state_axes(), agents, task.terms().len(), task.measures().len())
         };
         assert_eq!(sizes(&self.problem), sizes(&problem), "a problem of the same sizes");

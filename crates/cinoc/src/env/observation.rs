@@ -16,6 +16,9 @@ pub struct Surroundings<'a> {
     pub strength: &'a [Real],
     /// Number of ticks made, if the task depends on time.
     pub now: &'a [Real],
+    /// Last actions, and levels of tanks.
+    pub previous: &'a [Real],
+    pub stock: &'a [Real],
     /// Noise on what agents observe; empty: none.
     pub noise: &'a [Real],
     /// Held readings and their ages; empty if none are lost.
@@ -55,15 +58,16 @@ impl ObservationRecorder {
             let now = problem.task.timed().then_some(around.now);
             let noise = problem.swarm.has_reading_noise().then_some(around.noise);
             let lost = |values| (!around.ages.is_empty()).then_some(values);
-            let values = [Some(around.z), moves, Some(around.strength), now, noise, lost(around.held), lost(around.ages)];
-            let values = values.into_iter().flatten();
-            self.memory.replay_in_place(&[], self.leaves.iter().copied().zip(values));
+            let stock = (problem.swarm.tanks() > 0).then_some(around.stock);
+            let sensors = [noise, lost(around.held), lost(around.ages), Some(around.previous), stock];
+            let values = [Some(around.z), moves, Some(around.strength), now].into_iter().chain(sensors);
+            self.memory.replay_in_place(&[], self.leaves.iter().copied().zip(values.flatten()));
         }
         self.seen.expect("a look was recorded").map(|id| self.memory.value(&[], id))
     }
 
     fn record(&mut self, problem: &Problem, around: &Surroundings) {
-        let &Surroundings { size, agents, z, target, xi, strength, now, noise, held, ages } = around;
+        let &Surroundings { size, agents, z, target, xi, strength, now, previous, stock, noise, held, ages } = around;
         self.leaves.clear();
         let tape = Tape::new(std::mem::take(&mut self.memory), &[]).rematerialise(true);
         {
@@ -82,7 +86,10 @@ impl ObservationRecorder {
             let noise = swarm.has_reading_noise().then(|| leaf(readings, noise));
             let held = lossy.then(|| leaf(readings, held));
             let ages = lossy.then(|| leaf(ages_shape(problem, size, agents), ages));
-            let visible = Visible { z, target: tape.constant(field, target), xi, strength, now };
+            let per_agent = |width: usize| Shape::new(&[size, agents, width]);
+            let previous = Some(leaf(per_agent(swarm.action_width()), previous));
+            let stock = (swarm.tanks() > 0).then(|| leaf(per_agent(swarm.tanks()), stock));
+            let visible = Visible { z, target: tape.constant(field, target), xi, strength, now, previous, stock };
             let (seen, _) = swarm.observe_through(&visible, Sensors { noise, held, ages });
             self.seen = Some([seen.patch(), seen.position(), swarm.strength(strength, xi)].map(|var| var.id()));
         }

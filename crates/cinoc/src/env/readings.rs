@@ -20,6 +20,8 @@ impl Env {
             xi: tape.constant([1, agents, swarm.dimensions()], self.positions(i)),
             strength: tape.constant([1, agents], self.strength(i)),
             now: problem.task.timed().then(|| tape.constant([1], &[self.ticks_elapsed(i) as Real])),
+            previous: Some(tape.constant([1, agents, swarm.action_width()], self.action(i))),
+            stock: (swarm.tanks() > 0).then(|| tape.constant([1, agents, swarm.tanks()], self.stock(i))),
         };
         let all: Vec<_> = swarm.readings(&visible).iter().map(|reading| (reading.shape().last(), reading.value())).collect();
         (0..agents)

@@ -23,6 +23,8 @@ pub struct Episodes {
     memory: Vec<Real>,
     /// Readings of the previous tick, if some may be lost.
     held: Vec<Real>,
+    /// Levels of the agents' tanks, if they have any.
+    stock: Vec<Real>,
     /// Tick from which each sensor was switched off, `[size, views, points]`; empty until the first is.
     silent: Vec<Option<usize>>,
     strength: Vec<Real>,
@@ -40,7 +42,7 @@ pub struct Episodes {
 impl Episodes {
     /// Returns the parts of the state, in the order of recording.
     fn parts(&self) -> [&[Real]; PARTS] {
-        [&self.z, &self.xi, &self.previous, &self.pending, &self.memory, &self.held]
+        [&self.z, &self.xi, &self.previous, &self.pending, &self.memory, &self.held, &self.stock]
     }
 
     /// Calls `of` with the noise seed and the next tick of each instance.
@@ -100,6 +102,7 @@ impl Shard {
             pending: vec![0.0; size * agents * swarm.action_width() * swarm.disturbance().delay],
             memory: Vec::new(),
             held: Vec::new(),
+            stock: vec![1.0; size * agents * swarm.tanks()],
             silent: Vec::new(),
             strength: vec![1.0; size * agents],
             failures: vec![Vec::new(); size],
@@ -154,6 +157,7 @@ impl Shard {
         clear(&mut e.pending, 0.0);
         clear(&mut e.memory, 0.0);
         clear(&mut e.held, 0.0);
+        clear(&mut e.stock, 1.0);
         let sensors = e.silent.len() / size;
         e.silent[i * sensors..(i + 1) * sensors].fill(None);
         clear(&mut e.strength, 1.0);
@@ -203,7 +207,7 @@ impl Shard {
         }
         let memory = &recorded.memory;
         let e = &mut self.episodes;
-        let state = [&mut e.z, &mut e.xi, &mut e.previous, &mut e.pending, &mut e.memory, &mut e.held];
+        let state = [&mut e.z, &mut e.xi, &mut e.previous, &mut e.pending, &mut e.memory, &mut e.held, &mut e.stock];
         for (to, id) in state.into_iter().zip(recorded.after) {
             let Some(id) = id else { continue };
             let value = memory.value(control.shared(), id);
@@ -390,6 +394,8 @@ impl Shard {
             xi,
             strength,
             now: &self.inputs,
+            previous: &e.previous,
+            stock: &e.stock,
             noise: &self.reading_noise,
             held: &e.held,
             ages: &self.ages,
@@ -423,6 +429,10 @@ impl Shard {
 
     pub fn pending(&self, i: usize) -> &[Real] {
         self.part(&self.episodes.pending, i)
+    }
+
+    pub fn stock(&self, i: usize) -> &[Real] {
+        self.part(&self.episodes.stock, i)
     }
 
     pub fn strength(&self, i: usize) -> &[Real] {
@@ -472,7 +482,7 @@ impl Shard {
     pub fn bytes(&self) -> usize {
         let e = &self.episodes;
         let (fields, agents) =
-            ([&e.start, &e.target, &e.z, &self.seen], [&e.xi, &e.previous, &e.pending, &e.memory, &e.strength]);
+            ([&e.start, &e.target, &e.z, &self.seen], [&e.xi, &e.previous, &e.pending, &e.memory, &e.stock, &e.strength]);
         let numbers = fields.into_iter().chain(agents).chain([&self.inputs]).map(Vec::len);
         let recorded = self.by_actions.memory.capacity_bytes() + self.by_policy.memory.capacity_bytes() + self.observation.room();
         numbers.sum::<usize>() * size_of::<Real>() + recorded
@@ -483,7 +493,7 @@ impl Shard {
     }
 
     pub fn fits(&self, episodes: &Episodes) -> bool {
-        let agents = |e: &Episodes| [e.xi.len(), e.previous.len(), e.pending.len(), e.strength.len()];
+        let agents = |e: &Episodes| [e.xi.len(), e.previous.len(), e.pending.len(), e.stock.len(), e.strength.len()];
         let sizes = |e: &Episodes| (e.z.len(), agents(e), e.ticks.len(), e.measures.len());
         sizes(&self.episodes) == sizes(episodes)
     }

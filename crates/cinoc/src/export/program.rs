@@ -76,6 +76,11 @@ impl Program {
             let reason = "its agents talk to each other, which exported files cannot; export a policy with policy.messages=0";
             return Err(Error::Export { reason: reason.into() });
         }
+        if swarm.shares_limit() {
+            let reason = "its agents share a limit, which one agent alone cannot keep; export a policy of a file without \
+                          agents.limit, or keep the limit in the plant";
+            return Err(Error::Export { reason: reason.into() });
+        }
         let mut instruments = swarm.instruments();
         let seen = instruments.len();
         if declared.noise > 0 {

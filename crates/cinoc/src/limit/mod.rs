@@ -1,5 +1,9 @@
 //! Constraints on actions: actuator limits, reduced pushes in crowds, the safety layer.
 
+#[cfg(feature = "files")]
+mod actuator;
+#[cfg(feature = "files")]
+mod actuators;
 mod clamp;
 mod crowd;
 #[cfg(feature = "files")]
@@ -8,6 +12,10 @@ mod safety;
 mod saturate;
 mod saturate_length;
 
+#[cfg(feature = "files")]
+pub use actuator::{Actuator, Tank};
+#[cfg(feature = "files")]
+pub use actuators::Actuators;
 pub use clamp::{Clamp, ClampLength};
 pub use crowd::{Crowd, CrowdSettings};
 #[cfg(feature = "files")]
@@ -44,6 +52,23 @@ pub trait Limit: Send + Sync {
     fn clamp<'t>(&self, action: Var<'t>, strength: Var<'t>) -> Var<'t>;
 }
 
+/// What actuators can carry out beyond limits of each action: depending on the action before, on what is left in tanks,
+/// and on the actions of other agents.
+#[doc(hidden)]
+pub trait Constrain: Send + Sync {
+    /// Number of tanks of an agent.
+    fn tanks(&self) -> usize;
+
+    /// Returns true if the actions of agents depend on each other, so that no agent knows its own.
+    fn is_shared(&self) -> bool;
+
+    /// Returns possible actions next to wanted ones; `stock`: levels of tanks between 0 and 1, `[batch, agents, tanks]`.
+    fn constrain<'t>(&self, wanted: Var<'t>, previous: Var<'t>, strength: Var<'t>, stock: Option<Var<'t>>) -> Var<'t>;
+
+    /// Returns the levels of tanks after a tick with these actions.
+    fn drained<'t>(&self, stock: Var<'t>, action: Var<'t>) -> Var<'t>;
+}
+
 /// A separate limit for each action component; the first is the push.
 pub struct EachLimit {
     limits: Vec<Real>,
@@ -57,8 +82,13 @@ impl EachLimit {
     /// # Panics
     /// If `limits` is empty.
     pub fn new(limits: &[Real]) -> Self {
+        Self::pushing(limits, 1)
+    }
+
+    /// Creates the limits of several pushes and other components.
+    fn pushing(limits: &[Real], pushes: usize) -> Self {
         assert!(!limits.is_empty(), "an action needs at least one component");
-        let (saturate, clamp) = (Saturate::new(limits.to_vec()), Clamp::new(limits.to_vec()));
+        let (saturate, clamp) = (Saturate::pushing(limits.to_vec(), pushes), Clamp::new(limits.to_vec()));
         Self { limits: limits.to_vec(), saturate: Arc::new(saturate), clamp: Arc::new(clamp) }
     }
 }

@@ -1,29 +1,34 @@
-//! Limits of a push that need not be symmetric.
+//! Limits of pushes that need not be symmetric.
 
 use super::{EachLimit, Limit};
 use crate::Real;
 use cinoc_tape::Var;
 
-/// A push between a lower limit of at most 0 and an upper one of at least 0; other components have symmetric limits.
+/// Pushes between lower limits of at most 0 and upper ones of at least 0; other components have symmetric limits.
 ///
 /// Zero is mapped to zero: a heater that cannot cool is off for half of the raw outputs.
 pub struct RangeLimit {
-    low: Real,
-    high: Real,
+    ranges: Vec<[Real; 2]>,
     unit: EachLimit,
     each: EachLimit,
 }
 
 impl RangeLimit {
-    /// Creates the limits of a push, and those of the other components.
-    pub fn new([low, high]: [Real; 2], others: &[Real]) -> Self {
-        let limits = |first: Real| EachLimit::new(&[&[first], others].concat());
-        Self { low, high, unit: limits(1.0), each: limits(high.max(-low)) }
+    /// Creates the limits of the pushes, and those of the other components.
+    pub fn new(ranges: &[[Real; 2]], others: &[Real]) -> Self {
+        let limits = |of: fn(&[Real; 2]) -> Real| {
+            let all: Vec<Real> = ranges.iter().map(of).chain(others.iter().copied()).collect();
+            EachLimit::pushing(&all, ranges.len())
+        };
+        Self { ranges: ranges.to_vec(), unit: limits(|_| 1.0), each: limits(|[low, high]| high.max(-low)) }
     }
 
-    fn with_push<'t>(action: Var<'t>, push: Var<'t>) -> Var<'t> {
-        let width = action.shape().last();
-        if width == 1 { push } else { push.join(action.columns(1, width)) }
+    /// Applies a function to each push.
+    fn each_push<'t>(&self, action: Var<'t>, of: impl Fn(Var<'t>, [Real; 2]) -> Var<'t>) -> Var<'t> {
+        let (count, width) = (self.ranges.len(), action.shape().last());
+        let push = |c: usize| of(action.columns(c, c + 1), self.ranges[c]);
+        let pushes = (1..count).fold(push(0), |pushes, c| pushes.join(push(c)));
+        if width == count { pushes } else { pushes.join(action.columns(count, width)) }
     }
 }
 
@@ -38,12 +43,10 @@ impl Limit for RangeLimit {
 
     fn saturate<'t>(&self, raw: Var<'t>, strength: Var<'t>) -> Var<'t> {
         let all = self.unit.saturate(raw, strength);
-        let push = all.columns(0, 1);
-        Self::with_push(all, push.relu() * self.high + (push * -1.0).relu() * self.low)
+        self.each_push(all, |push, [low, high]| push.relu() * high + (push * -1.0).relu() * low)
     }
 
     fn clamp<'t>(&self, action: Var<'t>, strength: Var<'t>) -> Var<'t> {
-        let all = self.each.clamp(action, strength);
-        Self::with_push(all, all.columns(0, 1).clamp(self.low, self.high))
+        self.each_push(self.each.clamp(action, strength), |push, [low, high]| push.clamp(low, high))
     }
 }

@@ -1,8 +1,12 @@
 //! Initial positions of agents.
 
+#[cfg(feature = "files")]
+mod by_hand;
 mod lattice;
 mod random;
 
+#[cfg(feature = "files")]
+pub use by_hand::{ByHand, InBox};
 pub use random::{Placement, WITHIN, cluster, scatter};
 
 use crate::Real;

@@ -57,6 +57,8 @@ pub struct Batch {
     pub pending: Vec<Real>,
     /// Initial memory, `[size, agents, h]`; empty: zero.
     pub memory: Vec<Real>,
+    /// Initial levels of tanks, `[size, agents, tanks]`, between 0 and 1; empty: full.
+    pub stock: Vec<Real>,
     /// Failures: tick, and index of the agent among those of all episodes.
     failures: Vec<(usize, usize)>,
     /// Disables sensor and actuator noise, which plans cannot know.
@@ -76,8 +78,8 @@ impl Batch {
     /// Removes all episodes and keeps the allocations.
     pub fn clear(&mut self) {
         self.size = 0;
-        let Self { start, target, positions, strength, previous, pending, memory, .. } = self;
-        [start, target, positions, strength, previous, pending, memory].into_iter().for_each(Vec::clear);
+        let Self { start, target, positions, strength, previous, pending, memory, stock, .. } = self;
+        [start, target, positions, strength, previous, pending, memory, stock].into_iter().for_each(Vec::clear);
         self.failures.clear();
         self.noise.clear();
         self.noise_factors.clear();

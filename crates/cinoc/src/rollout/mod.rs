@@ -180,13 +180,17 @@ impl Rollout {
         }
         self.wanted = wanted;
         let lossy = self.lossy(problem, control);
-        let [z, xi, previous, pending, memory, held] = &mut self.states[0];
+        let [z, xi, previous, pending, memory, held, stock] = &mut self.states[0];
         copy(z, &self.batch.start);
         copy(xi, &self.batch.positions);
         begin(previous, &self.batch.previous, size * agents * width);
         begin(pending, &self.batch.pending, size * agents * width * problem.swarm.disturbance().pending(self.action_repeat));
         begin(memory, &self.batch.memory, size * agents * control.declared().memory);
         zeros(held, if lossy { readings_shape(problem, size, agents).count() } else { 0 });
+        begin(stock, &self.batch.stock, size * agents * problem.swarm.tanks());
+        if self.batch.stock.is_empty() {
+            stock.fill(1.0);
+        }
         self.swept = false;
         self.costs.clear();
         self.costs.resize(problem.task.terms().len() * size, 0.0);
@@ -443,7 +447,7 @@ impl Rollout {
     pub fn sweep(&mut self, problem: &Problem, control: Control, loss: Loss) -> Gradients<'_> {
         assert!(self.wanted.any(), "a rollout without requested gradients cannot be swept backwards");
         self.backward(problem, control, loss);
-        let [z, xi, previous, pending, memory, _] = &self.state_bar;
+        let [z, xi, previous, pending, memory, ..] = &self.state_bar;
         Gradients { params: &self.bars.shared, actions: &self.action_bar, start: z, positions: xi, previous, pending, memory }
     }
 

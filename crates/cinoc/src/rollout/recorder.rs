@@ -6,8 +6,8 @@ use crate::{Problem, Real};
 use cinoc_tape::{Shape, Tape, Var, VarId};
 
 /// Parts of a state, in the order of recording: field, positions, previous action, pending actions, memory, held
-/// readings.
-pub const PARTS: usize = 6;
+/// readings, levels of tanks.
+pub const PARTS: usize = 7;
 /// Index of the field among the parts of a state.
 pub const FIELD: usize = 0;
 /// Index of the positions.
@@ -20,6 +20,8 @@ pub const PENDING: usize = 3;
 pub const MEMORY: usize = 4;
 /// Index of the held readings.
 pub const HELD: usize = 5;
+/// Index of the levels of tanks.
+pub const STOCK: usize = 6;
 
 /// An input of a tick besides its state. The order of declaration is the order of gathering, recording and replaying.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,6 +99,7 @@ impl<'a> TickRecorder<'a> {
             PREVIOUS => swarm.action_width(),
             PENDING => swarm.action_width() * swarm.disturbance().pending(self.action_repeat),
             MEMORY => declared.memory,
+            STOCK => swarm.tanks(),
             _ => return self.lossy.then(|| readings_shape(self.problem, self.size, self.agents)),
         };
         (part <= PREVIOUS || width > 0).then(|| self.per_agent(width))
@@ -136,9 +139,9 @@ impl<'a> TickRecorder<'a> {
     /// Records the parts of a state; `leaf` records one.
     pub fn state<'t>(&self, mut leaf: impl FnMut(usize, Shape) -> Var<'t>) -> State<'t> {
         let mut next = |part: usize| self.part(part).map(|shape| leaf(part, shape));
-        let [z, xi, previous, pending, memory, held]: [Option<Var>; PARTS] = std::array::from_fn(&mut next);
+        let [z, xi, previous, pending, memory, held, stock]: [Option<Var>; PARTS] = std::array::from_fn(&mut next);
         let always = |var: Option<Var<'t>>| var.expect("every state has a field, positions and a previous action");
-        State { z: always(z), xi: always(xi), previous: always(previous), pending, memory, held }
+        State { z: always(z), xi: always(xi), previous: always(previous), pending, memory, held, stock }
     }
 
     /// Records one tick from `state` on. `leaf` records one input, `train` asks for the derivative with respect to the
@@ -211,7 +214,7 @@ fn of_views(problem: &Problem, size: usize, agents: usize, width: usize) -> Shap
 
 /// Variables of the parts of a state.
 pub fn parts(state: &State) -> [Option<VarId>; PARTS] {
-    [Some(state.z), Some(state.xi), Some(state.previous), state.pending, state.memory, state.held]
+    [Some(state.z), Some(state.xi), Some(state.previous), state.pending, state.memory, state.held, state.stock]
         .map(|var: Option<Var>| var.map(Var::id))
 }
 

@@ -23,6 +23,8 @@ pub struct State<'t> {
     pub memory: Option<Var<'t>>,
     /// Readings of the previous tick, `[batch, agents, p]`, if some may be lost.
     pub held: Option<Var<'t>>,
+    /// Levels of the agents' tanks, `[batch, agents, tanks]`, between 0 and 1, if they have any.
+    pub stock: Option<Var<'t>>,
 }
 
 /// Inputs of a tick besides its state.
@@ -96,7 +98,8 @@ pub fn tick<'t>(
     let look = || {
         let z = given.noise.sensor.map_or(state.z, |noise| state.z + noise);
         let sensors = Sensors { noise: given.noise.reading, held: state.held, ages: given.ages };
-        (z, swarm.observe_through(&Visible { z, target, xi: state.xi, strength, now }, sensors))
+        let (previous, stock) = (Some(state.previous), state.stock);
+        (z, swarm.observe_through(&Visible { z, target, xi: state.xi, strength, now, previous, stock }, sensors))
     };
     // Limits and safety apply to every action, whatever its source.
     let (within, memory, held) = match decide {
@@ -121,14 +124,15 @@ pub fn tick<'t>(
         }
     };
     let (acting, pending) = delayed(problem, within, state.pending, given.action_repeat);
-    let (mut z, mut xi, mut action, mut made) = (state.z, state.xi, state.previous, 0);
+    let (mut z, mut xi, mut action, mut stock, mut made) = (state.z, state.xi, state.previous, state.stock, 0);
     while made < given.action_repeat {
         let (decided, until) = acting(made);
         let decided = disturbed(decided, &state, &given, made);
-        // Noise differs from tick to tick even if the action is repeated.
-        let until = if given.noise.actuator.is_some() { made + 1 } else { until };
+        // Noise, and what actuators can do, differ from tick to tick even if the action is repeated.
+        let until = if given.noise.actuator.is_some() || swarm.is_constrained() { made + 1 } else { until };
         let now = if made > 0 { given.now.map(|now| now + made as Real) } else { given.now };
-        action = swarm.filter(decided, xi, now);
+        action = swarm.filter(swarm.constrain(decided, action, strength, stock), xi, now);
+        stock = swarm.drained(stock, action);
         let force = swarm.actuate(action, xi);
         for tick in made..until {
             z = match given.now.filter(|_| problem.stepper.timed()) {
@@ -142,7 +146,7 @@ pub fn tick<'t>(
     let TickInputs { start, target, .. } = given;
     let now = given.now.map(|now| now + given.action_repeat as Real);
     problem.task.cost(&Transition { z, start, target, xi, action, previous: state.previous, now }, add_cost);
-    State { z, xi, previous: action, pending, memory, held }
+    State { z, xi, previous: action, pending, memory, held, stock }
 }
 
 /// Records one decision: the actions that `limit` makes of the policy's raw outputs, and the new memory, zero for

@@ -14,6 +14,8 @@ mod observe1d;
 mod observe2d;
 mod observe_field;
 mod position_features;
+#[cfg(feature = "files")]
+mod probe;
 mod readout;
 mod roughness;
 mod samples;
@@ -31,6 +33,8 @@ pub use observe_field::ObserveField;
 pub use observe1d::Observe1d;
 pub use observe2d::Observe2d;
 pub use position_features::PositionFeatures;
+#[cfg(feature = "files")]
+pub use probe::Probe;
 pub use readout::{Readout, SelfSensing};
 pub use sight::Sight;
 pub use target_view::{Holding, TargetView};
@@ -97,12 +101,18 @@ pub struct Visible<'t> {
     pub strength: Var<'t>,
     /// Ticks elapsed, `[batch]`, if the task is explicitly time-dependent ([`Task::timed`](crate::task::Task::timed)).
     pub now: Option<Var<'t>>,
+    /// Action of the previous tick, `[batch, agents, k]`; zero where it is not given.
+    #[doc(hidden)]
+    pub previous: Option<Var<'t>>,
+    /// Levels of the agents' tanks between 0 and 1, `[batch, agents, tanks]`; full where they are not given.
+    #[doc(hidden)]
+    pub stock: Option<Var<'t>>,
 }
 
 impl<'t> Visible<'t> {
     /// Creates the quantities of a task without explicit time dependence.
     pub fn new(z: Var<'t>, target: Var<'t>, xi: Var<'t>, strength: Var<'t>) -> Self {
-        Self { z, target, xi, strength, now: None }
+        Self { z, target, xi, strength, now: None, previous: None, stock: None }
     }
 }
 

@@ -121,6 +121,12 @@ impl<'t> Observation<'t> {
         Self { signal, ..self }
     }
 
+    /// Adds values per agent, `[batch, agents, n]`, as the last position features and as the signal.
+    #[cfg(feature = "files")]
+    pub(crate) fn with_known(self, known: Var<'t>) -> Self {
+        Self { position: self.position.join(known), signal: Some(known), ..self }
+    }
+
     /// Values that the policy output may be proportional to; also part of the position features.
     #[doc(hidden)]
     pub fn signal(&self) -> Option<Var<'t>> {

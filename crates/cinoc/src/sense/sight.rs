@@ -130,7 +130,7 @@ impl Sense for Sight {
     }
 
     fn observe<'t>(&self, visible: &Visible<'t>) -> Observation<'t> {
-        let Visible { z, target, xi, strength, now } = *visible;
+        let Visible { z, target, xi, strength, now, .. } = *visible;
         let tape = z.tape();
         // The order of these operations is that in which their cotangents are summed: another order would change the
         // rounding.

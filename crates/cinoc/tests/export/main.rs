@@ -53,10 +53,45 @@ fn sensing(name: &str, senses: &[&str]) -> Case {
     Case { model, problem, policy }
 }
 
-/// Returns all shipped policies, and some on a line and in the plane that sense their own readings.
+/// A problem file whose agents have limits beyond ranges.
+const WRITTEN: &str = r#"
+[domain]
+size = [1.0, 1.0]
+cells = [16, 16]
+[fields]
+z = "random(0.3)"
+[equations]
+z = "0.02*lap(z) + push + water"
+[agents]
+number = 9
+push = { width = 0.1, range = [-1, 3], rate = 8 }
+water = { shape = "disc", radius = 0.15, range = [0, 2], tank = 0.3, refill = 0.2 }
+move = { speed = 0.5 }
+see = { also = ["z", "x - t"] }
+[task]
+cost = { error = "mean(z^2)" }
+score = "mean(z^2)"
+[time]
+tick = 0.05
+ticks = 40
+"#;
+
+/// Returns an untrained policy for the problem file.
+fn written() -> Case {
+    let registry = Registry::builtin();
+    let mut model = library::find(&registry, "heat2d").expect("a model");
+    let preset = cinoc::problem::Preset::Tuned;
+    model.config = registry.open_text(WRITTEN, "limits.toml", preset, &Default::default()).expect("a problem");
+    let (problem, policy) = registry.parts(&model.config).map(|parts| (parts.problem, parts.policy)).expect("a problem");
+    model.params = policy.init(&mut Rng::new(3, Stream::Init, 0));
+    Case { model, problem, policy }
+}
+
+/// Returns all shipped policies, some on a line and in the plane that sense their own readings, and one of a file.
 fn cases() -> Vec<(String, Case)> {
     let shipped = names().into_iter().map(|name| (name.to_owned(), shipped(name)));
-    shipped.chain(SENSES.iter().map(|(name, problem, senses)| ((*name).to_owned(), sensing(problem, senses)))).collect()
+    let sensing = SENSES.iter().map(|(name, problem, senses)| ((*name).to_owned(), sensing(problem, senses)));
+    shipped.chain(sensing).chain([("written".to_owned(), written())]).collect()
 }
 
 /// Loads a shipped model. Uncontrolled runs of chaotic problems are short: the initial state does not matter here.

@@ -70,6 +70,13 @@ impl Known {
         Ok(())
     }
 
+    /// Position of a point of the domain on the grid, and of one beyond its ends at an end.
+    pub fn on_grid(&self, point: &[f64]) -> Vec<Real> {
+        let shift = |axis: usize| if self.grid.periodic { 0.0 } else { 0.5 * self.grid.spacing(axis) };
+        let at = |(axis, x): (usize, &f64)| ((x - shift(axis)) as Real).clamp(0.0, self.grid.lengths[axis]);
+        point.iter().enumerate().map(at).collect()
+    }
+
     /// Parses a text; `key` names it in errors.
     pub fn parse(&self, draft: &Draft, key: &str, text: &str, scope: &Scope) -> Result<Expr, Error> {
         parse(text, scope).map_err(|error| draft.fault(key, error.to_string()))

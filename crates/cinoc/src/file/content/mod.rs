@@ -1,5 +1,6 @@
 //! The content of problem files: a [`Draft`] is read, checked and built.
 
+mod also_seen;
 mod draft;
 mod known;
 mod operators;
@@ -9,21 +10,22 @@ mod sections;
 mod seen_field;
 mod stable_step;
 mod written;
+mod written_swarm;
 mod written_task;
 
 use super::Opened;
-use crate::limit::RangeLimit;
 use crate::problem::Description;
 use crate::problems::window_fits;
 use crate::random::{Rng, Split, Stream};
 use crate::sense::Sight;
 use crate::settings::Setting;
 use crate::task::{Instance, Task};
-use crate::{Error, Problem, Real, budget};
+use crate::{Error, Problem, budget};
+use also_seen::AlsoSeen;
 use cinoc_pde::Stepper;
 use draft::{AgentsText, Draft};
 use known::Known;
-use sections::{AnyAgents, Sections};
+use sections::Sections;
 use seen_field::SeenField;
 use std::path::Path;
 use std::sync::Arc;
@@ -89,23 +91,27 @@ pub fn build(name: &str, tree: &Table) -> Result<Problem, Error> {
 pub fn describe(tree: &Table) -> Result<Description, Error> {
     let (problem, numerics) = parts("", tree)?;
     let draft = draft(tree)?;
-    let AgentsText { error, speed, .. } = &draft.agents;
+    let AgentsText { error, speed, also, channels, last, shared, .. } = &draft.agents;
     let seen = error.clone().unwrap_or_else(|| draft.error());
     let equations: Vec<_> = draft.fields.iter().map(|field| format!("d{}/dt = {}", field.name, field.equation)).collect();
-    let (features, largest) = (problem.swarm.features(), problem.swarm.limits()[0] as f64);
-    let [low, high] = draft.agents.range.map(|end| end * largest / draft.agents.range[1].max(-draft.agents.range[0]));
+    let features = problem.swarm.features();
+    let mut more: Vec<String> = also.iter().map(|also| also.text.clone()).collect();
+    more.extend(last.then(|| "its last action".into()));
+    more.extend(channels.iter().filter(|channel| channel.tank.is_some()).map(|channel| format!("its tank of {}", channel.name)));
+    more.extend(shared.then(|| "the used share of shared limits".into()));
+    let more = if more.is_empty() { String::new() } else { format!(": among them {}", more.join(", ")) };
+    let ranges = written_swarm::ranges(&draft, &Sections::of(&draft, tree)?.agents);
+    let mut acts: Vec<String> = channels.iter().zip(ranges).map(|(channel, range)| channel.words(range)).collect();
+    acts.extend(speed.map(|_| "a velocity, each component <= v_limit".into()));
     Ok(Description {
         about: draft.about.clone(),
         equation: equations.join("; "),
         sees: format!(
-            "{seen} and its slopes at points of a window around it: {} numbers, and {} more.",
+            "{seen} and its slopes at points of a window around it: {} numbers, and {} more{more}.",
             features.patch.count(),
             features.position
         ),
-        acts: format!(
-            "a push u*exp(-|x - position|^2/(2*sigma^2)), u from {low} to {high}{}.",
-            if speed.is_some() { ", and a velocity, each component <= v_limit" } else { "" }
-        ),
+        acts: format!("{}.", acts.join(if channels.len() > 1 { "; " } else { ", and " })),
         score: format!("{}, {}.", draft.task.score, draft.task.when.words()),
         numerics,
     })
@@ -128,25 +134,17 @@ fn parts(name: &str, tree: &Table) -> Result<(Problem, Vec<String>), Error> {
         })
         .collect();
     let stepper = WrittenEquation::new(&draft, known.clone(), physics.dt, physics.substeps, &states)?;
-    task.timed = stepper.timed();
     let mut notes = stepper.treatments.clone();
     notes.push(stepper.steps());
-    let sight = Sight::around(&grid, &observe);
-    let sense = SeenField::new(&draft, known, sight)?;
-    let (mut swarm, count, limit, speed) = match agents {
-        AnyAgents::Mobile(mobile) => {
-            (mobile.swarm(&grid, sense, physics.dt), mobile.agents, mobile.u_limit, Some(mobile.v_limit))
-        }
-        AnyAgents::Static(fixed) => (fixed.seeing(&grid, sense), fixed.agents, fixed.u_limit, None),
-    };
-    let [low, high] = draft.agents.range;
-    if -low != high {
-        // The setting is the larger of both.
-        let range = [low, high].map(|end| (end * limit / high.max(-low)) as Real);
-        swarm =
-            swarm.with_limit(RangeLimit::new(range, &vec![speed.unwrap_or(0.0) as Real; speed.map_or(0, |_| grid.dimensions())]));
-    }
+    let ranges = written_swarm::ranges(&draft, &agents);
+    let actuators = written_swarm::actuators(&draft, &ranges, physics.dt);
+    let mut limits: Vec<f64> = ranges.iter().map(|[low, high]| high.max(-low)).collect();
+    limits.extend(agents.v_limit().into_iter().flat_map(|speed| vec![speed; grid.dimensions()]));
+    let also = AlsoSeen::new(&draft, known.clone(), &limits, actuators.clone(), physics.dt)?;
+    let sense = SeenField::new(&draft, known.clone(), Sight::around(&grid, &observe), also)?;
+    task.timed = stepper.timed() || sense.timed();
+    let swarm = written_swarm::swarm(&draft, &agents, &known, sense, actuators, physics.dt);
     let swarm = swarm.with_self_sensing(observe.self_sensing());
     let (stepper, task) = (Box::new(stepper), Box::new(task));
-    Ok((Problem { name: name.into(), stepper, swarm, task, agents: count, ticks: physics.ticks }, notes))
+    Ok((Problem { name: name.into(), stepper, swarm, task, agents: agents.count(), ticks: physics.ticks }, notes))
 }

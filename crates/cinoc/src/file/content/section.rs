@@ -126,11 +126,18 @@ impl Section {
 
     /// Rejects keys that were not taken.
     pub fn done(self) -> Result<(), Error> {
-        let Some(key) = self.table.keys().next() else { return Ok(()) };
+        match self.table.keys().next() {
+            Some(key) => Err(self.unknown(key)),
+            None => Ok(()),
+        }
+    }
+
+    /// An error about a key that is not known.
+    pub fn unknown(&self, key: &str) -> Error {
         let near = nearest(key, self.known.iter().copied());
         let all = self.known.join(", ");
         let advice = if near.is_empty() { format!("known are {all}") } else { format!("did you mean {}?", near.join(" or ")) };
-        Err(self.fault(&crate::error::shortened(key), format!("it is not known; {advice}")))
+        self.fault(&crate::error::shortened(key), format!("it is not known; {advice}"))
     }
 }
 

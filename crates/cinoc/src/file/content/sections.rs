@@ -60,6 +60,32 @@ pub enum AnyAgents {
     Static(Static),
 }
 
+impl AnyAgents {
+    /// Number of agents in training.
+    pub fn count(&self) -> usize {
+        match self {
+            Self::Mobile(mobile) => mobile.agents,
+            Self::Static(fixed) => fixed.agents,
+        }
+    }
+
+    /// Largest magnitude of the first channel.
+    pub fn u_limit(&self) -> f64 {
+        match self {
+            Self::Mobile(mobile) => mobile.u_limit,
+            Self::Static(fixed) => fixed.u_limit,
+        }
+    }
+
+    /// Largest velocity, if they move.
+    pub fn v_limit(&self) -> Option<f64> {
+        match self {
+            Self::Mobile(mobile) => Some(mobile.v_limit),
+            Self::Static(_) => None,
+        }
+    }
+}
+
 impl Sections {
     /// Reads the sections of a checked tree.
     pub fn of(draft: &Draft, tree: &Table) -> Result<Self, Error> {
@@ -134,10 +160,11 @@ pub fn defaults(draft: &Draft, text: &str) -> Result<(Table, Table, Train), Erro
 
 fn swarm(draft: &Draft) -> Value {
     let agents = &draft.agents;
-    let limit = agents.range[1].max(-agents.range[0]);
+    let [low, high] = agents.channels[0].range;
+    let (limit, width) = (high.max(-low), agents.channels[0].width(draft.size[0] / draft.cells[0] as f64));
     match agents.speed {
-        None => value(&Static { staggered: draft.periodic(), ..Static::new(agents.number, agents.width, limit) }),
-        Some(speed) => value(&Mobile { start_in_cells: true, ..Mobile::new(agents.number, agents.width, limit, speed) }),
+        None => value(&Static { staggered: draft.periodic(), ..Static::new(agents.number, width, limit) }),
+        Some(speed) => value(&Mobile { start_in_cells: true, ..Mobile::new(agents.number, width, limit, speed) }),
     }
 }
 

@@ -1,5 +1,6 @@
 //! Sensors of a problem file: a field computed from the fields of the state.
 
+use super::also_seen::AlsoSeen;
 use super::draft::Draft;
 use super::known::Known;
 use super::operators::CellOperators;
@@ -14,6 +15,7 @@ use std::sync::Arc;
 pub struct SeenField {
     sight: Sight,
     text: Option<Seen>,
+    also: AlsoSeen,
 }
 
 /// A field as a text of the fields and the target.
@@ -54,8 +56,17 @@ impl Seen {
 
 impl SeenField {
     /// Lets `sight` see what the file says.
-    pub fn new(draft: &Draft, known: Arc<Known>, sight: Sight) -> Result<Self, Error> {
-        Ok(Self { sight, text: Seen::new(draft, known)? })
+    pub fn new(draft: &Draft, known: Arc<Known>, sight: Sight, also: AlsoSeen) -> Result<Self, Error> {
+        Ok(Self { sight, text: Seen::new(draft, known)?, also })
+    }
+
+    /// True if what agents see depends on time.
+    pub fn timed(&self) -> bool {
+        self.also.timed()
+    }
+
+    fn with_also<'t>(&self, seen: Observation<'t>, readings: &[Var<'t>]) -> Observation<'t> {
+        self.also.shown(readings).map_or(seen, |also| seen.with_known(also))
     }
 
     fn through<'t>(&self, visible: &Visible<'t>) -> Visible<'t> {
@@ -67,11 +78,13 @@ impl SeenField {
 
 impl Sense for SeenField {
     fn features(&self) -> Features {
-        self.sight.features()
+        let (features, also) = (self.sight.features(), self.also.count());
+        Features { position: features.position + also, signal: also, signal_from: features.position, ..features }
     }
 
     fn observe<'t>(&self, visible: &Visible<'t>) -> Observation<'t> {
-        self.sight.observe(&self.through(visible))
+        let seen = self.sight.observe(&self.through(visible));
+        self.with_also(seen, &self.also.readings(visible))
     }
 
     fn sensor_scales(&self) -> Vec<[Real; 2]> {
@@ -83,14 +96,15 @@ impl Sense for SeenField {
     }
 
     fn instruments(&self) -> Vec<Instrument> {
-        self.sight.instruments()
+        [self.sight.instruments(), self.also.instruments().to_vec()].concat()
     }
 
     fn readings<'t>(&self, visible: &Visible<'t>) -> Vec<Var<'t>> {
-        self.sight.readings(&self.through(visible))
+        [self.sight.readings(&self.through(visible)), self.also.readings(visible)].concat()
     }
 
     fn shown<'t>(&self, readings: &[Var<'t>]) -> Observation<'t> {
-        self.sight.shown(readings)
+        let (sight, also) = readings.split_at(readings.len() - self.also.instruments().len());
+        self.with_also(self.sight.shown(sight), also)
     }
 }

@@ -11,9 +11,6 @@ use cinoc_tape::{Tape, Var};
 use cinoc_text::{Axis, Expr, Form, Kind, Node, Plan, Scope, Term, Treatment, parse, sum, terms};
 use std::sync::Arc;
 
-/// Name of the agents' channel.
-pub const PUSH: &str = "push";
-
 /// Name of the time.
 pub const TIME: &str = "t";
 
@@ -31,6 +28,8 @@ pub struct WrittenEquation {
     /// Explicit terms of all fields.
     explicit: Option<Plan>,
     timed: bool,
+    /// Number of the agents' channels.
+    channels: usize,
     second_order: bool,
     tick: f64,
     substeps: usize,
@@ -71,22 +70,23 @@ impl WrittenEquation {
         let mut scope = known.scope.clone();
         let named = |error: cinoc_text::Error| draft.fault("fields", error.to_string());
         scope.add(&draft.names(), Kind::FIELD).map_err(named)?;
-        scope.add(&[PUSH], Kind::CHANNEL).map_err(named)?;
+        let channels: Vec<&str> = draft.agents.channels.iter().map(|channel| channel.name.as_str()).collect();
+        scope.add(&channels, Kind::CHANNEL).map_err(|error| draft.fault("agents", error.to_string()))?;
         scope.add(&[TIME], Kind::SERIES).map_err(named)?;
-        let (mut all, mut operators, mut pushed, mut timed) = (Vec::new(), Vec::new(), false, false);
+        let (mut all, mut operators, mut used, mut timed) = (Vec::new(), Vec::new(), vec![false; channels.len()], false);
         for field in &draft.fields {
             let key = format!("equations.{}", field.name);
             let rhs = known.parse(draft, &key, &field.equation, &scope)?;
-            pushed |= mentions(&rhs, PUSH);
+            used.iter_mut().zip(&channels).for_each(|(used, name)| *used |= mentions(&rhs, name));
             timed |= mentions(&rhs, TIME);
             all.push(sorted(draft, field, &known, &scope, &rhs)?);
             let (mesh, outside) = mesh(draft, field, &known)?;
             operators.push(CellOperators::new(&field.name, mesh, outside));
         }
         let key = if let [field] = &draft.fields[..] { format!("equations.{}", field.name) } else { "equations".into() };
-        if !pushed {
+        if let Some((unused, _)) = channels.iter().zip(&used).find(|(_, used)| !**used) {
             let which = if draft.fields.len() > 1 { "no equation uses" } else { "the equation does not use" };
-            let reason = format!("{which} {PUSH}, so agents have no effect; add it, as in \"… + {PUSH}\"");
+            let reason = format!("{which} {unused}, so agents have no effect; add it, as in \"… + {unused}\"");
             return Err(draft.fault(&key, reason));
         }
         let none = known.parse(draft, &key, "0", &scope)?;
@@ -102,6 +102,7 @@ impl WrittenEquation {
             implicit: Vec::new(),
             explicit,
             timed,
+            channels: channels.len(),
             second_order: draft.time.second_order,
             tick,
             substeps: 1,
@@ -155,7 +156,7 @@ impl WrittenEquation {
         let mesh = self.operators[0].volume().mesh();
         let inner = mesh.cells().get(1).copied().unwrap_or(1);
         let sizes = Sizes { state: self.state(1), fields: self.fields(), inner };
-        stable_step(&sizes, z, self.second_order, |z| self.explicit(z, z.tape().zeros(mesh.shape(1)), z.tape().zeros([1, 1])))
+        stable_step(&sizes, z, self.second_order, |z| self.explicit(z, z.tape().zeros([1, self.channels * mesh.count()]), z.tape().zeros([1, 1])))
     }
 }
 
@@ -313,7 +314,7 @@ fn count(steps: usize) -> String {
 }
 
 /// Returns true if a name occurs in an expression.
-fn mentions(expr: &Expr, name: &str) -> bool {
+pub fn mentions(expr: &Expr, name: &str) -> bool {
     match &expr.node {
         Node::Number(_) => false,
         Node::Name(found) => found == name,

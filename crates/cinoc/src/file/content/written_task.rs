@@ -4,7 +4,6 @@ use super::draft::{Draft, FieldText, When};
 use super::known::Known;
 use super::operators::CellOperators;
 use super::random_field::RandomField;
-use super::written::PUSH;
 use crate::random::{Rng, Split};
 use crate::task::{Instance, PlotLabels, Status, Task, Transition};
 use crate::{Error, Real};
@@ -126,10 +125,12 @@ impl WrittenTask {
         let square = draft.fields.len() == 1 && known.parse(draft, "task.score", &square, &scope)? == score;
         let score = known.plan(draft, "task.score", &[&score], &scope, Axis::Instance)?;
         let mut acting = scope;
-        let push = format!("{PUSH}.u");
-        let names = [push.as_str(), "move.x", "move.y"];
-        let count = if draft.agents.speed.is_some() { 1 + draft.size.len() } else { 1 };
-        acting.add(&names[..count], Kind::ACTION).map_err(|error| draft.fault("agents", error.to_string()))?;
+        let mut names: Vec<String> = draft.agents.channels.iter().map(|channel| format!("{}.u", channel.name)).collect();
+        if draft.agents.speed.is_some() {
+            names.extend(["x", "y", "z"][..draft.size.len()].iter().map(|axis| format!("move.{axis}")));
+        }
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        acting.add(&names, Kind::ACTION).map_err(|error| draft.fault("agents", error.to_string()))?;
         let mut exprs = Vec::new();
         for term in &draft.task.cost {
             exprs.push(known.parse(draft, &format!("task.cost.{}", term.name), &term.text, &acting)?);

@@ -1,12 +1,17 @@
 //! The content of a problem file.
 
 mod agents;
+mod also;
+mod channels;
 mod domain;
 mod fields;
 mod names;
+mod points;
 mod task;
 
 pub use agents::AgentsText;
+pub use also::AlsoText;
+pub use channels::{ChannelText, ShapeText};
 pub use domain::SideText;
 pub use fields::FieldText;
 pub use names::Constant;
@@ -58,7 +63,7 @@ impl Draft {
         let equations = file.section("equations")?;
         equations_of(file.need("equations", equations, "[equations]")?, &mut fields)?;
         let agents = file.section("agents")?;
-        let agents = agents_of(file.need("agents", agents, "[agents]")?)?;
+        let agents = agents_of(file.need("agents", agents, "[agents]")?, &size, &cells)?;
         let task = file.section("task")?;
         let task = task_of(file.need("task", task, "[task]")?)?;
         let time = file.section("time")?;
