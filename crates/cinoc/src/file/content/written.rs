@@ -121,25 +121,19 @@ impl WrittenEquation {
     /// Rate of the explicit terms at a field: the largest of their transposed derivative along patterns of signs, which
     /// include those that first and second differences change most.
     fn rate(&self, z: &[Real]) -> f64 {
-        let (mesh, n) = (self.operators.volume().mesh(), z.len());
-        let signs: [fn(usize) -> Real; 3] =
-            [|_| 1.0, |i| if i % 2 == 0 { 1.0 } else { -1.0 }, |i| if i % 4 < 2 { 1.0 } else { -1.0 }];
+        let mesh = self.operators.volume().mesh();
         let tape = Tape::new(Arena::default(), &[]);
         let z = tape.input(mesh.shape(1), z);
         let rate = self.explicit(z, tape.zeros(mesh.shape(1)), tape.zeros([1, 1]));
         let (z, rate) = (z.id(), rate.id());
         let arena = tape.into_arena();
         let mut bars = Adjoints::default();
-        let inner = mesh.cells().get(1).copied().unwrap_or(1);
         let mut fastest = 0.0;
-        for along_x in signs {
-            for along_y in &signs[..if inner > 1 { 3 } else { 1 }] {
-                let pattern: Vec<Real> = (0..n).map(|i| along_x(i / inner) * along_y(i % inner)).collect();
-                bars.start(&arena, 0);
-                bars.seed(&arena, rate, &pattern);
-                arena.backward(&[], &mut bars);
-                fastest = bars.of(&arena, z).iter().fold(fastest, |most: f64, x| most.max(x.abs() as f64));
-            }
+        for pattern in patterns(mesh.cells()) {
+            bars.start(&arena, 0);
+            bars.seed(&arena, rate, &pattern);
+            arena.backward(&[], &mut bars);
+            fastest = bars.of(&arena, z).iter().fold(fastest, |most: f64, x| most.max(x.abs() as f64));
         }
         fastest
     }
@@ -202,6 +196,24 @@ impl Stepper for WrittenEquation {
         let (system, outside) = (linear.factor(k, decay, fourth), self.operators.outside(tape));
         (0..self.substeps).fold(z, |z, substep| system.step(z, outside, explicit(substep)))
     }
+}
+
+/// Patterns of signs over cells: products of those along each axis, all alike, alternating, and in pairs.
+fn patterns(cells: &[usize]) -> impl Iterator<Item = Vec<Real>> {
+    let sign = |pattern: usize, i: usize| match pattern {
+        1 if i % 2 == 1 => -1.0,
+        2 if i % 4 > 1 => -1.0,
+        _ => 1.0,
+    };
+    (0..3usize.pow(cells.len() as u32)).map(move |choice| {
+        let (mut all, mut choice) = (vec![1.0], choice);
+        for count in cells.iter().rev() {
+            let inner = all;
+            all = (0..*count).flat_map(|i| inner.iter().map(move |x| x * sign(choice % 3, i))).collect();
+            choice /= 3;
+        }
+        all
+    })
 }
 
 /// Divides the right-hand side into implicit terms and the rest.

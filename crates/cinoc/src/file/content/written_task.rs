@@ -116,7 +116,7 @@ impl WrittenTask {
         let score = known.plan(draft, "task.score", &[&score], &scope, Axis::Instance)?;
         let mut acting = scope;
         let push = format!("{PUSH}.u");
-        let names = [push.as_str(), "move.x", "move.y"];
+        let names = [push.as_str(), "move.x", "move.y", "move.z"];
         let count = if draft.agents.speed.is_some() { 1 + draft.size.len() } else { 1 };
         acting.add(&names[..count], Kind::ACTION).map_err(|error| draft.fault("agents", error.to_string()))?;
         let mut exprs = Vec::new();

@@ -13,7 +13,8 @@ pub struct AgentsText {
     /// Observed field.
     pub error: Option<String>,
     pub window: f64,
-    pub points: usize,
+    /// Samples of the window along each axis, if the file says so.
+    pub points: Option<usize>,
     pub position: bool,
     pub gaps: Option<f64>,
 }
@@ -41,11 +42,11 @@ pub fn agents_of(mut section: Section) -> Result<AgentsText, Error> {
             Some(speed)
         }
     };
-    let (mut error, mut window, mut points, mut position, mut gaps) = (None, 4.0 * width, 8, false, None);
+    let (mut error, mut window, mut points, mut position, mut gaps) = (None, 4.0 * width, None, false, None);
     if let Some(mut see) = section.section("see")? {
         error = see.text("error")?;
         window = see.number("window", 1e-6..=1e6)?.unwrap_or(window);
-        points = see.whole_number("points", 2..=64)?.unwrap_or(points);
+        points = see.whole_number("points", 2..=64)?;
         position = see.flag("position")?.unwrap_or(position);
         gaps = see.number("gaps", 0.0..=1e6)?;
         see.done()?;
