@@ -1,11 +1,13 @@
 //! Actuation: the force of agents on a field.
 
+mod axis;
 mod bumps1d;
 #[cfg(feature = "files")]
 mod channels;
 mod flow2d;
 mod force1d;
 mod force2d;
+mod force3d;
 #[cfg(feature = "files")]
 mod stamp;
 
@@ -71,17 +73,18 @@ impl Push {
         }
     }
 
-    /// Creates the force of agents with this push on a line or in the plane. For immobile agents the bumps are computed
-    /// once.
+    /// Creates the force of agents with this push on a line, in the plane or in a box. For immobile agents on a line the
+    /// bumps are computed once.
     ///
     /// # Panics
-    /// In more than two dimensions, and under the conditions of [`Force1d::new`] and [`Force2d::new`].
+    /// In more than three dimensions, and under the conditions of [`Force1d::new`] and [`Force2d::new`].
     pub fn on(&self, grid: &Grid, moving: bool) -> Box<dyn Actuate> {
         match (grid.dimensions(), moving) {
             (1, true) => Box::new(Arc::new(Force1d::new(grid, self))),
             (1, false) => Box::new(StillForce1d::new(grid, self)),
             (2, _) => Box::new(Arc::new(Force2d::new(grid, self))),
-            (d, _) => panic!("agents push on a line or in the plane; {d} dimensions are not supported"),
+            (3, _) => Box::new(Arc::new(force3d::Force3d::new(grid, self))),
+            (d, _) => panic!("agents push on a line, in the plane or in a box; {d} dimensions are not supported"),
         }
     }
 }

@@ -122,10 +122,11 @@ impl Swarm {
         Self { safety: Some(Arc::new(safety)), ..self }
     }
 
-    /// Lets agents hear the messages of their neighbours on a grid, if their policy sends any.
+    /// Lets agents hear the messages of their neighbours on a grid, if their policy sends any; not in a box, where
+    /// neighbours have no order.
     #[doc(hidden)]
     pub fn with_hearing(self, grid: &Grid) -> Self {
-        Self { hear: Some(Arc::new(Hear::new(grid))), ..self }
+        Self { hear: (grid.dimensions() < 3).then(|| Arc::new(Hear::new(grid))), ..self }
     }
 
     /// Number of neighbours that an agent can hear.

@@ -7,27 +7,38 @@ fn centre(i: usize, count: usize, length: Real) -> Real {
     ((i as f64 + 0.5) * length as f64 / count as f64) as Real
 }
 
-/// Returns the centres of equal cells, one per agent, `[agents, d]`. In the plane the number of columns is about that
-/// of agents per column: a lattice if the number of agents is a square.
+/// Returns the centres of equal cells, one per agent, `[agents, d]`: the first axis is divided into about as many slabs
+/// as there are agents along an axis of a lattice, and each slab likewise along the others.
 pub fn cell_centres(lengths: &[Real], agents: usize) -> Vec<Real> {
-    let &[width, height] = lengths else {
-        return (0..agents).map(|i| centre(i, agents, lengths[0])).collect();
-    };
-    let columns = (agents as f64).sqrt().round().max(1.0) as usize;
-    let in_column = |c: usize| (c + 1) * agents / columns - c * agents / columns;
-    let column = |c: usize| (0..in_column(c)).flat_map(move |i| [centre(c, columns, width), centre(i, in_column(c), height)]);
-    (0..columns).flat_map(column).collect()
+    let (&length, inner) = lengths.split_first().expect("a domain has an axis");
+    if inner.is_empty() {
+        return (0..agents).map(|i| centre(i, agents, length)).collect();
+    }
+    let slabs = (agents as f64).powf(1.0 / lengths.len() as f64).round().max(1.0) as usize;
+    let mut all = Vec::with_capacity(lengths.len() * agents);
+    for c in 0..slabs {
+        let inside = cell_centres(inner, (c + 1) * agents / slabs - c * agents / slabs);
+        for at in inside.chunks_exact(inner.len()) {
+            all.push(centre(c, slabs, length));
+            all.extend(at);
+        }
+    }
+    all
 }
 
-/// Returns the first points, row by row, of the smallest square lattice that holds all agents, `[agents, 2]`.
-/// `at(axis, i, steps)` is the coordinate of point `i` along an axis, from 0 to `steps`.
-pub fn square_lattice(agents: usize, at: impl Fn(usize, usize, usize) -> f64) -> Vec<Real> {
-    let side = (1..).find(|side| side * side >= agents).expect("some square is large enough");
-    (0..agents).flat_map(|m| [at(0, m / side, side - 1), at(1, m % side, side - 1)].map(|x| x as Real)).collect()
+/// Returns the first points, row by row, of the smallest square lattice in `d` dimensions that holds all agents,
+/// `[agents, d]`. `at(axis, i, steps)` is the coordinate of point `i` along an axis, from 0 to `steps`.
+pub fn cubic_lattice(d: usize, agents: usize, at: impl Fn(usize, usize, usize) -> f64) -> Vec<Real> {
+    let side = (1usize..).find(|side| side.pow(d as u32) >= agents).expect("some lattice is large enough");
+    let index = |m: usize, axis: usize| m / side.pow((d - 1 - axis) as u32) % side;
+    (0..agents)
+        .flat_map(|m| (0..d).map(move |axis| (m, axis)))
+        .map(|(m, axis)| at(axis, index(m, axis), side - 1) as Real)
+        .collect()
 }
 
 /// Returns a lattice of columns with nearly equal numbers of agents, `[agents, 2]`: the square lattice for square numbers,
-/// and even for all others. `at(axis, i, steps)` is as in [`square_lattice`]; a single agent takes the middle.
+/// and even for all others. `at(axis, i, steps)` is as in [`cubic_lattice`]; a single agent takes the middle.
 pub fn even_columns(agents: usize, at: impl Fn(usize, usize, usize) -> f64) -> Vec<Real> {
     let columns = (agents as f64).sqrt().round().max(1.0) as usize;
     let place = |axis: usize, i: usize, count: usize| match count {

@@ -11,7 +11,7 @@ pub use random::{Placement, WITHIN, cluster, scatter};
 
 use crate::Real;
 use crate::geometry::Rectangle;
-use lattice::{cell_centres, even_columns, most_even, square_lattice};
+use lattice::{cell_centres, cubic_lattice, even_columns, most_even};
 
 /// Initial positions of agents.
 ///
@@ -35,9 +35,9 @@ impl CellCentres {
     /// Creates the placement in a domain with axes of these lengths.
     ///
     /// # Panics
-    /// In more than two dimensions.
+    /// In more than three dimensions.
     pub fn new(lengths: &[Real]) -> Self {
-        Self { lengths: line_or_plane(lengths) }
+        Self { lengths: line_to_box(lengths) }
     }
 }
 
@@ -47,19 +47,19 @@ impl Place for CellCentres {
     }
 }
 
-/// Placement on the most even lattice of a torus, or in the centres of equal cells of a ring.
+/// Placement on the most even lattice of a torus, or in the centres of equal cells of a ring or a periodic box.
 #[derive(Clone, Debug)]
 pub struct EvenLattice {
     lengths: Vec<Real>,
 }
 
 impl EvenLattice {
-    /// Creates the placement on a ring or a torus with axes of these lengths.
+    /// Creates the placement on a ring, a torus or a periodic box with axes of these lengths.
     ///
     /// # Panics
-    /// In more than two dimensions.
+    /// In more than three dimensions.
     pub fn new(lengths: &[Real]) -> Self {
-        Self { lengths: line_or_plane(lengths) }
+        Self { lengths: line_to_box(lengths) }
     }
 }
 
@@ -80,7 +80,7 @@ pub struct Margins {
     pub other: f64,
 }
 
-/// Even placement between margins: on a line from one to the other, in the plane on a square lattice.
+/// Even placement between margins: on a line from one to the other, in the plane and in a box on a square lattice.
 #[derive(Clone, Debug)]
 pub struct BetweenMargins {
     lengths: Vec<Real>,
@@ -91,9 +91,9 @@ impl BetweenMargins {
     /// Creates the placement in a domain with axes of these lengths.
     ///
     /// # Panics
-    /// In more than two dimensions.
+    /// In more than three dimensions.
     pub fn new(lengths: &[Real], margins: Margins) -> Self {
-        Self { lengths: line_or_plane(lengths), margins }
+        Self { lengths: line_to_box(lengths), margins }
     }
 }
 
@@ -105,10 +105,7 @@ impl Place for BetweenMargins {
             let step = if steps > 0 { (1.0 - 2.0 * margin) / steps as f64 } else { 0.0 };
             (margin + i as f64 * step) * self.lengths[axis] as f64
         };
-        match self.lengths.len() {
-            1 => (0..agents).map(|i| at(0, i, agents - 1) as Real).collect(),
-            _ => square_lattice(agents, at),
-        }
+        cubic_lattice(self.lengths.len(), agents, at)
     }
 }
 
@@ -119,7 +116,7 @@ pub struct Inside(pub Rectangle);
 impl Place for Inside {
     fn start(&self, agents: usize) -> Vec<Real> {
         let Rectangle { low, high } = self.0;
-        square_lattice(agents, |axis, i, steps| low[axis] + (high[axis] - low[axis]) * i as f64 / steps.max(1) as f64)
+        cubic_lattice(2, agents, |axis, i, steps| low[axis] + (high[axis] - low[axis]) * i as f64 / steps.max(1) as f64)
     }
 }
 
@@ -134,9 +131,9 @@ impl Place for EvenInside {
     }
 }
 
-fn line_or_plane(lengths: &[Real]) -> Vec<Real> {
+fn line_to_box(lengths: &[Real]) -> Vec<Real> {
     let d = lengths.len();
-    assert!((1..=2).contains(&d), "agents start on a line or in the plane; lattices in {d} dimensions are not supported");
+    assert!((1..=3).contains(&d), "agents start on a line, in the plane or in a box; {d} dimensions are not supported");
     lengths.to_vec()
 }
 
@@ -179,8 +176,25 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "in 3 dimensions")]
-    fn there_is_no_lattice_in_space() {
-        EvenLattice::new(&[1.0; 3]);
+    fn agents_in_a_box_have_cells_of_their_own() {
+        let lengths: [Real; 3] = [1.0, 2.0, 3.0];
+        for agents in [1, 2, 5, 8, 13, 27, 60] {
+            let xi = CellCentres::new(&lengths).start(agents);
+            assert!(xi.len() == 3 * agents && xi.iter().enumerate().all(|(i, x)| *x > 0.0 && *x < lengths[i % 3]));
+            assert_eq!(xi, EvenLattice::new(&lengths).start(agents));
+            let apart = |i: usize, j: usize| (0..3).map(|c| ((xi[3 * i + c] - xi[3 * j + c]) / lengths[c]).powi(2)).sum::<Real>();
+            let nearest = (0..agents).flat_map(|i| (0..i).map(move |j| (i, j))).map(|(i, j)| apart(i, j).sqrt());
+            let nearest = nearest.fold(1.0, Real::min);
+            assert!(nearest > 0.6 * (agents as Real).powf(-1.0 / 3.0), "{agents} agents: {nearest}");
+        }
+        assert_eq!(CellCentres::new(&lengths).start(8)[..6], [0.25, 0.5, 0.75, 0.25, 0.5, 2.25]);
+        let margins = Margins { agents: 8, trained: 0.1, other: 0.1 };
+        assert_eq!(BetweenMargins::new(&[10.0; 3], margins).start(8)[18..], [9.0, 9.0, 1.0, 9.0, 9.0, 9.0]);
+    }
+
+    #[test]
+    #[should_panic(expected = "4 dimensions")]
+    fn there_is_no_lattice_beyond_boxes() {
+        EvenLattice::new(&[1.0; 4]);
     }
 }

@@ -2,9 +2,11 @@
 
 use super::Window;
 use super::instrument::{Domain, Instrument, Lens, Source};
+use super::probe::Probe;
 use crate::Real;
 use cinoc_pde::Grid;
 use cinoc_tape::Var;
+use std::sync::Arc;
 
 impl Lens {
     /// Creates a lattice of `points` per axis, evenly over a window of this width. The last axis is the fastest.
@@ -15,6 +17,13 @@ impl Lens {
         let offsets = (0..points.pow(d as u32)).map(offset).collect();
         Self { offsets, steps: (0..d).map(|c| grid.spacing(c) as Real).collect(), domain: Domain::of(grid) }
     }
+
+    /// Creates a single point, where the agent is.
+    #[cfg(feature = "files")]
+    pub fn point(grid: &Grid) -> Self {
+        let d = grid.dimensions();
+        Self { offsets: vec![vec![0.0; d]], steps: vec![0.0; d], domain: Domain::of(grid) }
+    }
 }
 
 /// A lens with the scale of its samples in an observation.
@@ -23,13 +32,26 @@ pub struct Scaled {
     gain: Real,
     /// Factor on slopes: the gain times the width of the window.
     slope: Real,
+    /// Slopes of a box: indices of all points of each axis in turn among those of all axes of each point, and the other way.
+    by_axis: Option<[Arc<[u32]>; 2]>,
 }
 
 impl Scaled {
     /// Creates the lens of a window that has been checked.
     pub fn new(grid: &Grid, window: &Window) -> Self {
         let lens = Lens::new(grid, window.points, window.window);
-        Self { lens, gain: window.gain as Real, slope: (window.gain * window.window) as Real }
+        let (points, axes) = (lens.offsets.len(), lens.steps.len());
+        let by_axis = (axes == 3).then(|| {
+            let transposed =
+                |rows: usize, columns: usize| (0..points * axes).map(|i| (i % rows * columns + i / rows) as u32).collect();
+            [transposed(points, axes), transposed(axes, points)]
+        });
+        Self { lens, gain: window.gain as Real, slope: (window.gain * window.window) as Real, by_axis }
+    }
+
+    /// Operation that computes the patch.
+    pub fn probe(&self, grid: &Grid, window: &Window) -> Probe {
+        Probe::new(grid, &self.lens, self.gain, Some(self.slope)).through_position(window.through_position)
     }
 
     /// Number of samples.
@@ -47,8 +69,8 @@ impl Scaled {
         let sample = [self.gain, self.gain];
         let slopes: Vec<[Real; 2]> = self.lens.steps.iter().map(|dx| [self.slope / (2.0 as Real).sqrt() / dx, 0.0]).collect();
         let points = self.lens.offsets.len();
-        if self.axes() == 1 {
-            return [vec![sample; points], vec![slopes[0]; points]].concat();
+        if self.axes() != 2 {
+            return std::iter::once(sample).chain(slopes).flat_map(|scale| vec![scale; points]).collect();
         }
         (0..points).flat_map(|_| std::iter::once(sample).chain(slopes.iter().copied())).collect()
     }
@@ -58,7 +80,8 @@ impl Scaled {
         let (points, axes) = (self.lens.offsets.len(), self.axes());
         let error =
             "the error z - z*, field minus target, at the points of cinoc_offset around the agent, in the unit of the field";
-        let order = if axes == 1 { "" } else { ", for each point along x, then along y" };
+        let order =
+            ["", ", for each point along x, then along y", ", for each point along x, then along y, then along z"][axes - 1];
         let slope = format!("the slope of z - z* at the same points{order}, in the unit of the field per unit of length");
         [
             Instrument::new("error", points, error).with_source(Source::Error(self.lens.clone())),
@@ -66,12 +89,12 @@ impl Scaled {
         ]
     }
 
-    /// Converts readings to a patch: on a line all samples, then all slopes; in the plane the sample and the two slopes
-    /// of each point.
+    /// Converts readings to a patch: on a line and in a box all samples, then all slopes along each axis in turn; in the
+    /// plane the sample and the two slopes of each point.
     pub fn shown<'t>(&self, error: Var<'t>, slope: Var<'t>) -> Var<'t> {
         let (error, slope, shape) = (error * self.gain, slope * self.slope, error.shape());
-        if self.axes() == 1 {
-            return error.join(slope);
+        if self.axes() != 2 {
+            return error.join(self.by_axis.as_ref().map_or(slope, |[by_axis, _]| slope.gather(by_axis)));
         }
         let of_points = |x: Var<'t>, each: usize| x.reshape([x.shape().count() / each, each]);
         of_points(error, 1).join(of_points(slope, self.axes())).reshape(shape.with_last(shape.last() * (1 + self.axes())))
@@ -80,8 +103,9 @@ impl Scaled {
     /// Converts a patch to readings.
     pub fn readings<'t>(&self, patch: Var<'t>) -> [Var<'t>; 2] {
         let (points, axes, shape) = (self.lens.offsets.len(), self.axes(), patch.shape());
-        let (error, slope) = if axes == 1 {
-            (patch.columns(0, points), patch.columns(points, 2 * points))
+        let (error, slope) = if axes != 2 {
+            let slope = patch.columns(points, (1 + axes) * points);
+            (patch.columns(0, points), self.by_axis.as_ref().map_or(slope, |[_, by_point]| slope.gather(by_point)))
         } else {
             let each = patch.reshape([shape.count() / (1 + axes), 1 + axes]);
             (

@@ -1,6 +1,7 @@
 //! Observations combined from views of the field and position features.
 
 use super::lens::Scaled;
+use super::probe::Probe;
 use super::{
     Directions, Features, Gaps, Holding, Instrument, Nearest, Observation, Observe1d, Observe2d, ObserveField, Patch,
     PositionFeatures, RingView, Sense, TargetView, Visible, Window,
@@ -42,16 +43,20 @@ enum View {
     Line(Arc<Observe1d>, RingView),
     /// An image around each agent.
     Plane(Arc<Observe2d>),
+    /// Samples of a box around each agent.
+    Box(Arc<Probe>),
     /// The whole field, once per instance.
     Whole(Arc<ObserveField>),
 }
 
 impl Sight {
-    /// Creates a sensor with a window around each agent, on a line or in the plane.
+    /// Creates a sensor with a window around each agent, on a line, in the plane or in a box.
     ///
     /// # Panics
-    /// In more than two dimensions, and under the conditions of [`Observe1d::new`] and [`Observe2d::new`].
+    /// In more than three dimensions, under the conditions of [`Observe1d::new`] and [`Observe2d::new`], and if a window in
+    /// a box asks for gaps.
     pub fn around(grid: &Grid, window: &Window) -> Self {
+        let lens = Scaled::new(grid, window);
         let view = match grid.dimensions() {
             1 => {
                 let line = Arc::new(Observe1d::new(grid, window));
@@ -59,9 +64,13 @@ impl Sight {
                 View::Line(line, ring)
             }
             2 => View::Plane(Arc::new(Observe2d::new(grid, window))),
-            d => panic!("agents observe a line or a plane; {d} dimensions are not supported"),
+            3 => {
+                window.check(grid, 3);
+                View::Box(Arc::new(lens.probe(grid, window)))
+            }
+            d => panic!("agents observe a line, a plane or a box; {d} dimensions are not supported"),
         };
-        Self { lens: Some(Scaled::new(grid, window)), ..Self::of(grid, view, window.position) }.with_gaps(grid, window.gaps)
+        Self { lens: Some(lens), ..Self::of(grid, view, window.position) }.with_gaps(grid, window.gaps)
     }
 
     fn of(grid: &Grid, view: View, position: bool) -> Self {
@@ -111,6 +120,7 @@ impl Sense for Sight {
         let (patch, shared) = match &self.view {
             View::Line(line, _) => (Patch::Line(line.seen()), false),
             View::Plane(plane) => (plane.image(), false),
+            View::Box(probe) => (Patch::Line(probe.width()), false),
             View::Whole(field) => (field.image(), true),
         };
         let target = self.target.as_ref().map_or(0, TargetView::count);
@@ -166,6 +176,10 @@ impl Sense for Sight {
             }
             View::Plane(plane) => {
                 let patch = tape.record(plane, [z, target, xi]);
+                more(&|position| Observation::new(patch, position))
+            }
+            View::Box(probe) => {
+                let patch = tape.record(probe, [z - target, xi]);
                 more(&|position| Observation::new(patch, position))
             }
             View::Whole(field) => {

@@ -9,7 +9,7 @@ use super::written_task::{WrittenTask, bare_operators, with_fields};
 use crate::agents::{LAST, LEVEL};
 use crate::limit::Actuators;
 use crate::random::{Rng, Split, Stream};
-use crate::sense::{Instrument, Probe, Visible};
+use crate::sense::{Instrument, Lens, Probe, Visible};
 use crate::settings::lasting;
 use crate::task::{Instance, Task, mean_square};
 use crate::{Error, Real};
@@ -131,7 +131,7 @@ impl AlsoSeen {
             let about = "share of the limit of all agents that was used in the last tick, from 0 to 1";
             instruments.push(Instrument::new("shared", limited, about));
         }
-        let probe = Arc::new(Probe::new(&known.grid, &[vec![0.0; known.grid.dimensions()]]));
+        let probe = Arc::new(Probe::new(&known.grid, &Lens::point(&known.grid), 1.0, None));
         Ok(Self { ground: Ground::new(draft, known), texts, probe, tick, last, tanks, shared, factors, instruments })
     }
 

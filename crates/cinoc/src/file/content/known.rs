@@ -108,7 +108,7 @@ impl Known {
     fn evaluate(&self, draft: &Draft, key: &str, expr: &Expr, axis: Axis) -> Result<Vec<Real>, Error> {
         let plan = self.plan(draft, key, &[expr], &self.scope, axis)?;
         if plan.calls().next().is_some() {
-            return Err(draft.fault(key, "operators and means are not possible here; write a text of x, y and constants"));
+            return Err(draft.fault(key, "operators and means are not possible here; write a text of coordinates and constants"));
         }
         let tape = Tape::new(Arena::default(), &[]);
         let values = plan.record(&self.record(&tape), &Without).value();

@@ -1,6 +1,7 @@
 //! The content of problem files: a [`Draft`] is read, checked and built.
 
 mod also_seen;
+mod boxes;
 mod draft;
 mod known;
 mod operators;
@@ -39,6 +40,7 @@ const BYTES_PER_CELL: f64 = 1000.0;
 /// Opens a problem file with this text.
 pub fn open(text: &str, place: &str) -> Result<Opened, Error> {
     let draft = Draft::read(text, place)?;
+    boxes::check_file(&draft)?;
     check_size(&draft, &draft.cells)?;
     let (tree, policy, train) = sections::defaults(&draft, text)?;
     let stem = Path::new(place).file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
@@ -66,13 +68,17 @@ fn check_size(draft: &Draft, cells: &[usize]) -> Result<(), Error> {
             format!("{} numbers, one for each axis", draft.size.len()),
         ));
     }
+    boxes::check_cells(cells)?;
     budget::check("this problem", BYTES_PER_CELL * draft.fields.len() as f64 * cells.iter().map(|n| *n as f64).product::<f64>())
 }
 
 /// Rejects settings that do not fit the file.
 pub fn check(tree: &Table) -> Result<(), Error> {
     let draft = draft(tree)?;
-    let Sections { physics, observe, .. } = Sections::of(&draft, tree)?;
+    boxes::check_file(&draft)?;
+    let sections = Sections::of(&draft, tree)?;
+    boxes::check_settings(&draft, &sections)?;
+    let Sections { physics, observe, .. } = sections;
     check_size(&draft, &physics.cells)?;
     if observe.target {
         return Err(Error::bad("observe.target", "true", "false: agents of a problem file do not see the target itself"));

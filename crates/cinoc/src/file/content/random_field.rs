@@ -6,21 +6,24 @@ use std::f64::consts::{SQRT_2, TAU};
 
 /// A Gaussian process of mean 0 and variance 1 with a correlation length, periodic on periodic grids.
 pub enum RandomField {
+    /// On a line or in the plane, between walls.
     Walls(GaussianProcess),
-    Periodic(Vec<Waves>),
+    /// Products of modes along each axis.
+    Products(Vec<Modes>),
 }
 
-/// Waves along one axis, `[modes, nodes]`, with their amplitudes.
-pub struct Waves {
+/// Modes along one axis, `[modes, nodes]`, with their amplitudes.
+pub struct Modes {
     nodes: usize,
     values: Vec<f64>,
 }
 
-/// Relative amplitude below which waves are left out.
+/// Relative amplitude below which modes are left out.
 const LEAST: f64 = 1e-4;
 
-impl Waves {
-    fn new(nodes: usize, length: f64, correlation: f64) -> Self {
+impl Modes {
+    /// Waves around a periodic axis.
+    fn periodic(nodes: usize, length: f64, correlation: f64) -> Self {
         let amplitude = |m: usize| (-(TAU * m as f64 * correlation / length).powi(2) / 4.0).exp();
         let modes: Vec<f64> = (0..nodes.div_ceil(2)).map(amplitude).take_while(|a| *a > LEAST).collect();
         let norm = modes.iter().enumerate().map(|(m, a)| if m == 0 { a * a } else { 2.0 * a * a }).sum::<f64>().sqrt();
@@ -37,7 +40,26 @@ impl Waves {
         Self { nodes, values }
     }
 
-    fn modes(&self) -> usize {
+    /// Principal components between walls, with variance 1 in the mean over the nodes.
+    fn walls(positions: &[f64], correlation: f64) -> Self {
+        let (nodes, process) = (positions.len(), GaussianProcess::new(positions, correlation));
+        let unit = |m: usize| (0..process.modes()).map(|i| f64::from(u8::from(i == m))).collect::<Vec<_>>();
+        let square = |mode: &[f64]| mode.iter().map(|z| z * z).sum::<f64>();
+        let (mut values, mut largest) = (Vec::new(), 0.0);
+        for m in 0..process.modes() {
+            let mode = process.draw(&unit(m));
+            largest = f64::max(largest, square(&mode));
+            if square(&mode) < LEAST * LEAST * largest {
+                break;
+            }
+            values.extend(mode);
+        }
+        let norm = (square(&values) / nodes as f64).sqrt();
+        values.iter_mut().for_each(|z| *z /= norm);
+        Self { nodes, values }
+    }
+
+    fn count(&self) -> usize {
         self.values.len() / self.nodes
     }
 
@@ -48,18 +70,21 @@ impl Waves {
 
 impl RandomField {
     pub fn new(grid: &Grid, correlation: f64) -> Self {
-        if !grid.periodic {
+        if !grid.periodic && grid.dimensions() < 3 {
             return Self::Walls(GaussianProcess::on(grid, correlation));
         }
-        let axes = grid.nodes.iter().zip(&grid.lengths);
-        Self::Periodic(axes.map(|(&nodes, &length)| Waves::new(nodes, length as f64, correlation)).collect())
+        let modes = |axis: usize| match grid.periodic {
+            true => Modes::periodic(grid.nodes[axis], grid.lengths[axis] as f64, correlation),
+            false => Modes::walls(&grid.positions(axis), correlation),
+        };
+        Self::Products((0..grid.dimensions()).map(modes).collect())
     }
 
     /// Count of standard normal numbers per draw.
     pub fn numbers(&self) -> usize {
         match self {
             Self::Walls(process) => process.modes(),
-            Self::Periodic(axes) => axes.iter().map(Waves::modes).product(),
+            Self::Products(axes) => axes.iter().map(Modes::count).product(),
         }
     }
 
@@ -67,12 +92,12 @@ impl RandomField {
     pub fn draw(&self, normal: &[f64]) -> Vec<f64> {
         let axes = match self {
             Self::Walls(process) => return process.draw(normal),
-            Self::Periodic(axes) => axes,
+            Self::Products(axes) => axes,
         };
         // Sums over the modes of one axis after the other: [modes of x, modes of y] becomes [nodes of x, nodes of y].
         let mut field = normal.to_vec();
         for axis in axes {
-            let rest = field.len() / axis.modes();
+            let rest = field.len() / axis.count();
             let mut next = vec![0.0; rest * axis.nodes];
             for (row, weights) in axis.rows().zip(field.chunks_exact(rest)) {
                 for (r, weight) in weights.iter().enumerate() {
@@ -89,6 +114,24 @@ impl RandomField {
 mod tests {
     use super::*;
     use crate::random::{Rng, Stream};
+
+    #[test]
+    fn fields_in_a_box_have_variance_one_and_their_correlation() {
+        for periodic in [false, true] {
+            let grid = Grid { nodes: vec![12, 10, 8], lengths: vec![1.1, 0.9, 0.7], periodic };
+            let process = RandomField::new(&grid, 0.15);
+            let dx = grid.spacing(2);
+            let (mut square, mut product, count) = (0.0, 0.0, 400);
+            for i in 0..count {
+                let z = process.draw(&Rng::new(1, Stream::Test, i).normals(process.numbers()));
+                square += z.iter().map(|z| z * z).sum::<f64>() / z.len() as f64;
+                product += z.chunks_exact(8).map(|z| z[3] * z[4]).sum::<f64>() / (z.len() / 8) as f64;
+            }
+            let (square, correlation) = (square / count as f64, product / square);
+            assert!((square - 1.0).abs() < 0.05, "{square}");
+            assert!((correlation - (-0.5 * (dx / 0.15).powi(2)).exp()).abs() < 0.05, "periodic {periodic}: {correlation}");
+        }
+    }
 
     #[test]
     fn periodic_fields_have_variance_one_and_their_correlation() {

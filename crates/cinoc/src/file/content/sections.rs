@@ -1,5 +1,6 @@
 //! The settings of a problem file: sections that can be changed like those of any problem.
 
+use super::boxes;
 use super::draft::Draft;
 use super::known::Known;
 use super::seen_field::Seen;
@@ -21,7 +22,7 @@ settings! {
     /// Cells, ticks and steps.
     pub struct WrittenPhysics {
         /// Cells along each axis.
-        cells: Vec<usize> = (1..=2, 4..=4096),
+        cells: Vec<usize> = (1..=3, 4..=4096),
         /// Duration of a tick.
         dt: f64 = 1e-9..=1e6,
         /// Decisions per episode.
@@ -146,12 +147,15 @@ pub fn defaults(draft: &Draft, text: &str) -> Result<(Table, Table, Train), Erro
     put("swarm", swarm(draft));
     let agents = &draft.agents;
     let shortest = draft.size.iter().copied().fold(f64::INFINITY, f64::min);
-    let gaps = agents
-        .gaps
-        .unwrap_or_else(|| (draft.size.iter().product::<f64>() / agents.number as f64).powf(1.0 / draft.size.len() as f64));
+    let d = draft.size.len();
+    let gaps = match agents.gaps {
+        Some(gaps) => gaps,
+        None if d > 2 => 0.0,
+        None => (draft.size.iter().product::<f64>() / agents.number as f64).powf(1.0 / d as f64),
+    };
+    let points = agents.points.unwrap_or(if d > 2 { boxes::POINTS } else { 8 });
     let window = agents.window.min(0.9 * shortest);
-    let observe =
-        Window { position: agents.position, gaps, gain: (2.0 / size).clamp(1e-6, 1e6), ..Window::new(agents.points, window) };
+    let observe = Window { position: agents.position, gaps, gain: (2.0 / size).clamp(1e-6, 1e6), ..Window::new(points, window) };
     put("observe", value(&observe));
     let policy =
         Recurrent { memory_ticks: [2.0, 0.5 * draft.time.ticks.max(8) as f64], output_scale: 0.2, ..Recurrent::default() };

@@ -7,11 +7,11 @@ use cinoc_tape::{Adjoints, Arena, Shape, Tape, Var};
 /// order: 200 and 40 steps per period.
 const TOLERATED: [f64; 2] = [1.0 / 64.0, 1.0 / 2048.0];
 
-/// Sizes of a state: its shape, its fields, and the cells along the last axis of a plane (1 on a line).
-pub struct Sizes {
+/// Sizes of a state: its shape, its fields, and the cells along each axis.
+pub struct Sizes<'a> {
     pub state: Shape,
     pub fields: usize,
-    pub inner: usize,
+    pub cells: &'a [usize],
 }
 
 /// Returns the largest step around a state, where `rate` records the rate of change by the explicit terms.
@@ -20,9 +20,7 @@ pub struct Sizes {
 /// change most. Its largest values, a number for each pair of fields, bound all rates together, whatever the units of the
 /// fields; pairs that oscillate without damping need smaller steps, since the methods amplify oscillations.
 pub fn stable_step(sizes: &Sizes, z: &[Real], second_order: bool, rate: impl for<'t> Fn(Var<'t>) -> Var<'t>) -> f64 {
-    let &Sizes { state, fields, inner } = sizes;
-    let signs: [fn(usize) -> Real; 3] =
-        [|_| 1.0, |i| if i % 2 == 0 { 1.0 } else { -1.0 }, |i| if i % 4 < 2 { 1.0 } else { -1.0 }];
+    let &Sizes { state, fields, cells } = sizes;
     let tape = Tape::new(Arena::default(), &[]);
     let z = tape.input(state, z);
     let rate = rate(z);
@@ -30,35 +28,50 @@ pub fn stable_step(sizes: &Sizes, z: &[Real], second_order: bool, rate: impl for
     let (arena, n) = (tape.into_arena(), count / fields);
     let mut bars = Adjoints::default();
     let (mut largest, mut step) = (vec![vec![0.0_f64; fields]; fields], f64::INFINITY);
-    for along_x in signs {
-        for along_y in &signs[..if inner > 1 { 3 } else { 1 }] {
-            let pattern: Vec<Real> = (0..n).map(|i| along_x(i / inner) * along_y(i % inner)).collect();
-            let mut derivative = |field: usize| -> Vec<Real> {
-                let mut seed = vec![0.0; count];
-                seed[field * n..][..n].copy_from_slice(&pattern);
-                bars.start(&arena, 0);
-                bars.seed(&arena, rate, &seed);
-                arena.backward(&[], &mut bars);
-                let mut row = bars.of(&arena, z).to_vec();
-                row.resize(count, 0.0);
-                row
-            };
-            let rows: Vec<_> = (0..fields).map(&mut derivative).collect();
-            for (largest, row) in largest.iter_mut().zip(&rows) {
-                for (most, part) in largest.iter_mut().zip(row.chunks_exact(n)) {
-                    *most = part.iter().fold(*most, |most, x| most.max(x.abs() as f64));
-                }
+    for pattern in patterns(cells) {
+        let mut derivative = |field: usize| -> Vec<Real> {
+            let mut seed = vec![0.0; count];
+            seed[field * n..][..n].copy_from_slice(&pattern);
+            bars.start(&arena, 0);
+            bars.seed(&arena, rate, &seed);
+            arena.backward(&[], &mut bars);
+            let mut row = bars.of(&arena, z).to_vec();
+            row.resize(count, 0.0);
+            row
+        };
+        let rows: Vec<_> = (0..fields).map(&mut derivative).collect();
+        for (largest, row) in largest.iter_mut().zip(&rows) {
+            for (most, part) in largest.iter_mut().zip(row.chunks_exact(n)) {
+                *most = part.iter().fold(*most, |most, x| most.max(x.abs() as f64));
             }
-            for (a, b) in (0..fields).flat_map(|b| (0..b).map(move |a| (a, b))) {
-                for (cell, sign) in pattern.iter().enumerate() {
-                    let local = |i: usize, j: usize| (rows[i][j * n + cell] * sign) as f64;
-                    let pair = [[local(a, a), local(a, b)], [local(b, a), local(b, b)]];
-                    step = step.min(oscillation_step(pair, second_order));
-                }
+        }
+        for (a, b) in (0..fields).flat_map(|b| (0..b).map(move |a| (a, b))) {
+            for (cell, sign) in pattern.iter().enumerate() {
+                let local = |i: usize, j: usize| (rows[i][j * n + cell] * sign) as f64;
+                let pair = [[local(a, a), local(a, b)], [local(b, a), local(b, b)]];
+                step = step.min(oscillation_step(pair, second_order));
             }
         }
     }
     step.min(1.0 / spectral_radius(largest))
+}
+
+/// Patterns of signs over cells: products of those along each axis, all alike, alternating, and in pairs.
+fn patterns(cells: &[usize]) -> impl Iterator<Item = Vec<Real>> {
+    let sign = |pattern: usize, i: usize| match pattern {
+        1 if i % 2 == 1 => -1.0,
+        2 if i % 4 > 1 => -1.0,
+        _ => 1.0,
+    };
+    (0..3usize.pow(cells.len() as u32)).map(move |choice| {
+        let (mut all, mut choice) = (vec![1.0], choice);
+        for count in cells.iter().rev() {
+            let inner = all;
+            all = (0..*count).flat_map(|i| inner.iter().map(move |x| x * sign(choice % 3, i))).collect();
+            choice /= 3;
+        }
+        all
+    })
 }
 
 /// Largest step at which a pair with this derivative does not grow by time stepping: Euler's method adds `h·ω²/2` to the

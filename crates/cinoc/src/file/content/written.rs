@@ -154,9 +154,9 @@ impl WrittenEquation {
     /// Largest stable step of the explicit terms at a state.
     fn largest_step(&self, z: &[Real]) -> f64 {
         let mesh = self.operators[0].volume().mesh();
-        let inner = mesh.cells().get(1).copied().unwrap_or(1);
-        let sizes = Sizes { state: self.state(1), fields: self.fields(), inner };
-        stable_step(&sizes, z, self.second_order, |z| self.explicit(z, z.tape().zeros([1, self.channels * mesh.count()]), z.tape().zeros([1, 1])))
+        let sizes = Sizes { state: self.state(1), fields: self.fields(), cells: mesh.cells() };
+        let force = [1, self.channels * mesh.count()];
+        stable_step(&sizes, z, self.second_order, |z| self.explicit(z, z.tape().zeros(force), z.tape().zeros([1, 1])))
     }
 }
 

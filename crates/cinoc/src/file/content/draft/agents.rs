@@ -20,7 +20,8 @@ pub struct AgentsText {
     /// Observed field.
     pub error: Option<String>,
     pub window: f64,
-    pub points: usize,
+    /// Samples of the window along each axis, if the file says so.
+    pub points: Option<usize>,
     pub position: bool,
     pub gaps: Option<f64>,
     /// Texts that are observed at the agent.
@@ -69,14 +70,14 @@ pub fn agents_of(mut section: Section, size: &[f64], cells: &[usize]) -> Result<
     }
     let (limits, see) = (section.section("limit")?, section.section("see")?);
     let channels = channels_of(&mut section, limits)?;
-    let (mut error, mut points, mut position, mut gaps, mut also) = (None, 8, false, None, Vec::new());
+    let (mut error, mut points, mut position, mut gaps, mut also) = (None, None, false, None, Vec::new());
     let mut window = 4.0 * channels[0].width(size[0] / cells[0] as f64);
     let rated = channels.iter().any(|channel| channel.rate.is_some());
     let (mut last, mut shared) = (rated, false);
     if let Some(mut see) = see {
         error = see.text("error")?;
         window = see.number("window", 1e-6..=1e6)?.unwrap_or(window);
-        points = see.whole_number("points", 2..=64)?.unwrap_or(points);
+        points = see.whole_number("points", 2..=64)?;
         position = see.flag("position")?.unwrap_or(position);
         gaps = see.number("gaps", 0.0..=1e6)?;
         also = also_of(&mut see)?;

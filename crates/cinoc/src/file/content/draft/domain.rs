@@ -25,8 +25,8 @@ pub fn domain_of(mut section: Section) -> Result<DomainText, Error> {
     let cells = section.numbers("cells")?;
     let cells = section.need("cells", cells, "cells = [64]")?;
     let d = size.len();
-    if !(1..=2).contains(&d) {
-        return Err(section.fault("size", "one or two lengths are supported, like [1.0] or [1.0, 1.0]"));
+    if !(1..=3).contains(&d) {
+        return Err(section.fault("size", "it must be one to three lengths, like [1.0] or [1.0, 1.0]"));
     }
     if !size.iter().all(|length| (1e-6..=1e6).contains(length)) {
         return Err(section.fault("size", "lengths must be from 1e-6 to 1e6"));
