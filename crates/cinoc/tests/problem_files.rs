@@ -1,5 +1,6 @@
 //! Problems as files: against hand-written problems, derivatives, determinism, errors.
 
+use cinoc::internal::random::{Rng, Split, Stream};
 use cinoc::problem::Preset;
 use cinoc::rollout::{Control, GradientTargets, Loss, Rollout};
 use cinoc::run::{Model, Origin, Run};
@@ -279,4 +280,32 @@ fn smooth_problems_are_of_second_order_and_first_where_asked() {
     assert!((second.steps.order() - 2.0).abs() < 0.4, "{second:?}");
     let first = found(&text.replace("ticks = 60", "ticks = 60\norder = 1"));
     assert!((first.steps.order() - 1.0).abs() < 0.3, "{first:?}");
+}
+
+/// Swift-Hohenberg from the onset: exp(-i x) grows by r.
+#[test]
+fn backward_diffusion_is_implicit_with_a_fourth_order_that_outweighs_it() {
+    let text = include_str!("../../../examples/problems/swift_hohenberg.toml");
+    let config = open(text, &[]).unwrap();
+    let described = Registry::builtin().describe(&config).unwrap().numerics.join("\n");
+    assert!(described.contains("-2*lap(z): implicit with the fourth order"), "{described}");
+    let line = text.replace("[25.13274, 25.13274]", "[6.2831853]").replace("[32, 32]", "[64]").replace(" - z^3", "");
+    let small = line.replace("0.6*random(1.5)", "1e-3*cos(x)").replace("width = 1.5", "width = 0.5");
+    let small =
+        small.replace("window = 5.0", "window = 2.0").replace("number = 36", "number = 4").replace("ticks = 80", "ticks = 16");
+    let problem = problem(&small);
+    let z = driven_from_start(&problem);
+    let growth = (z[0] as f64 / 1e-3).ln() / 4.0;
+    assert!((growth - 0.3).abs() < 3e-3, "{growth}");
+}
+
+/// The field at the end of an episode without actions.
+fn driven_from_start(problem: &Problem) -> Vec<Real> {
+    let start = problem.task.sample(&mut Rng::new(0, Stream::Test, 0), Split::Test).start;
+    let mut rollout = Rollout::new(problem.ticks, 1, false, problem.agents);
+    rollout.batch.push(&start, &vec![0.0; start.len()], &problem.swarm.start(problem.agents));
+    let actions = vec![0.0; problem.ticks * problem.agents * problem.swarm.action_width()];
+    let mut last = Vec::new();
+    rollout.forward(problem, Control::Actions(&actions), GradientTargets::default(), &mut |scene| last = scene.z.to_vec());
+    last
 }

@@ -7,6 +7,7 @@ use crate::progress::Meter;
 use anyhow::Result;
 use cinoc::Registry;
 use cinoc::internal::shown;
+use cinoc_lab::convergence::{Observed, convergence};
 use cinoc_lab::inspect;
 use std::path::PathBuf;
 
@@ -55,6 +56,8 @@ impl CheckArgs {
             done += ticks as f64;
         }
         growth.reverse();
+        meter.tell("cells and steps");
+        let orders = convergence(registry, &config)?;
         meter.clear();
         if let Some(out) = &self.out {
             draw::draw_growth(&format!("{} · gradient of an untrained policy", problem.name), &[figure(&growth)], out)?;
@@ -67,6 +70,9 @@ impl CheckArgs {
                 "inputs": inputs.iter().map(|(n, e)| serde_json::json!({"by": n, "error": e})).collect::<Vec<_>>(),
                 "sweep": {"ticks": ticks, "points": sweep.iter().map(|(s, e)| serde_json::json!({"step": s, "error": e})).collect::<Vec<_>>()},
                 "growth": growth.iter().map(|(t, n)| serde_json::json!({"ticks": t, "gradient": n})).collect::<Vec<_>>(),
+                "convergence": orders.as_ref().map(|orders| serde_json::json!({
+                    "ticks": orders.ticks, "cells": order(&orders.cells), "steps": order(&orders.steps),
+                })),
                 "memory_mb": {"kept": mega(kept), "rematerialised": mega(lean), "recomputed": mega(one)},
             });
             say!("{line}")?;
@@ -90,6 +96,11 @@ impl CheckArgs {
         say!("\nNorm of the gradient at initial parameters against the horizon:")?;
         for (ticks, norm) in growth {
             say!("  {ticks:5} ticks   {}", short(norm))?;
+        }
+        if let Some(orders) = &orders {
+            say!("\nThe field after {} ticks of constant pushes, with more cells and with more steps of a tick:", orders.ticks)?;
+            say!("  {}", refined("cells", &orders.cells))?;
+            say!("  {}", refined("steps", &orders.steps))?;
         }
         say!(
             "\nMemory of one update: {:.0} MB keeping all values, {:.0} MB rematerialising what can be recomputed, {:.1} MB computing each segment twice.",
@@ -125,6 +136,21 @@ fn figure(growth: &[(usize, f64)]) -> Growth {
         measured,
         formula: "in proportion to the ticks".into(),
     }
+}
+
+/// A refinement as JSON.
+fn order(observed: &Observed) -> serde_json::Value {
+    let order = observed.is_resolved().then(|| observed.order());
+    serde_json::json!({"sizes": observed.sizes, "differences": observed.differences, "order": order})
+}
+
+/// A refinement in words.
+fn refined(what: &str, observed: &Observed) -> String {
+    let size = |size: &[usize]| size.iter().map(usize::to_string).collect::<Vec<_>>().join("x");
+    let [first, second, third] = observed.sizes.each_ref().map(|all| size(all));
+    let [rough, fine] = observed.differences.map(short);
+    let order = if observed.is_resolved() { format!("order {:.1}", observed.order()) } else { "rounding".into() };
+    format!("{first}, {second}, {third} {what}: differences {rough}, {fine} of its change; {order}")
 }
 
 fn precision() -> &'static str {

@@ -17,6 +17,9 @@ pub const TIME: &str = "t";
 /// Steps of a tick beyond which an equation is refused.
 const MOST_SUBSTEPS: f64 = 10_000.0;
 
+/// Largest growth by implicit terms in a step.
+const GROWTH: f64 = 0.5;
+
 /// The equations of a problem file, by finite volumes: linear terms that damp are implicit, the others explicit, in as
 /// many substeps as they need.
 pub struct WrittenEquation {
@@ -59,8 +62,28 @@ impl Implicit {
 struct Sorted {
     /// `k`, `σ` and `c`; empty where there is no such term.
     coefficients: [Vec<Real>; 3],
+    /// Largest growth rate by them.
+    growth: f64,
     explicit: Option<Expr>,
     treatments: Vec<String>,
+}
+
+impl Sorted {
+    /// Makes `backward` diffusion implicit if a term of fourth order outweighs it: `-b*lap(z) - c*lap(lap(z))` grows by
+    /// `b²/4c` at most.
+    fn outweigh(&mut self, backward: &[(usize, usize, Real)], explicit: &mut Vec<Term>) {
+        let [k, _, fourth] = &mut self.coefficients;
+        let (&[c], true) = (&fourth[..], k.len() <= 1 && !backward.is_empty()) else { return };
+        let net = k.first().unwrap_or(&0.0) + backward.iter().map(|(_, _, value)| value).sum::<Real>();
+        *k = vec![net];
+        self.growth = (net.min(0.0).powi(2) / (4.0 * c)) as f64;
+        for &(all, own, _) in backward.iter().rev() {
+            explicit.remove(own);
+            let said = &self.treatments[all];
+            self.treatments[all] =
+                said.split(": explicit").next().unwrap_or(said).to_owned() + ": implicit with the fourth order";
+        }
+    }
 }
 
 impl WrittenEquation {
@@ -109,7 +132,8 @@ impl WrittenEquation {
             largest: f64::INFINITY,
             treatments,
         };
-        made.largest = states.iter().map(|z| made.largest_step(z)).fold(f64::INFINITY, f64::min);
+        let growth = all.iter().map(|sorted| GROWTH / sorted.growth).fold(f64::INFINITY, f64::min);
+        made.largest = states.iter().map(|z| made.largest_step(z)).fold(growth, f64::min);
         let needed = (tick / made.largest * (1.0 - 1e-9)).ceil().max(1.0);
         // A diverging sample is no reason to refuse the equation; NaN counts as 1.
         if needed > MOST_SUBSTEPS {
@@ -227,8 +251,9 @@ impl Stepper for WrittenEquation {
 fn sorted(draft: &Draft, field: &FieldText, known: &Known, scope: &Scope, rhs: &Expr) -> Result<Sorted, Error> {
     let key = &format!("equations.{}", field.name);
     let label = if draft.fields.len() > 1 { format!("d{}/dt: ", field.name) } else { String::new() };
-    let mut sorted = Sorted { coefficients: Default::default(), explicit: None, treatments: Vec::new() };
-    let mut explicit: Vec<Term> = Vec::new();
+    let mut sorted = Sorted { coefficients: Default::default(), growth: 0.0, explicit: None, treatments: Vec::new() };
+    // Backward diffusions: index among all terms and among the explicit ones, and their coefficient.
+    let (mut explicit, mut backward): (Vec<Term>, Vec<(usize, usize, Real)>) = Default::default();
     for term in terms(rhs, &field.name) {
         let said = format!("{label}{term}");
         let Some((which, text)) = coefficient(&term) else {
@@ -240,11 +265,14 @@ fn sorted(draft: &Draft, field: &FieldText, known: &Known, scope: &Scope, rhs: &
         let values = known.coefficient(draft, key, &expr)?;
         // Names count as positive in texts; their values decide.
         if values.iter().any(|value| *value < 0.0) {
+            if let (0, [value]) = (which, &values[..]) {
+                backward.push((sorted.treatments.len(), explicit.len(), *value));
+            }
             sorted.treatments.push(said.replace(": implicit", ": explicit (its coefficient is negative)"));
             explicit.push(term);
             continue;
         }
-        sorted.treatments.push(said);
+        sorted.treatments.push(said.replace(": explicit backward", ": implicit"));
         let all = &mut sorted.coefficients[which];
         *all = match (all.len(), values.len()) {
             (0, _) => values,
@@ -253,17 +281,18 @@ fn sorted(draft: &Draft, field: &FieldText, known: &Known, scope: &Scope, rhs: &
             _ => all.iter().zip(&values).map(|(a, b)| a + b).collect(),
         };
     }
+    sorted.outweigh(&backward, &mut explicit);
     sorted.explicit = sum(&explicit);
     Ok(sorted)
 }
 
 /// Index of the coefficient that an implicit term adds to, and the text of what it adds; `None` for other terms.
 fn coefficient(term: &Term) -> Option<(usize, String)> {
-    if term.treatment != Treatment::Implicit {
-        return None;
-    }
     match &term.form {
         Form::Diffusion { outside, .. } | Form::FourthOrder { outside } if outside.kind.axis == Axis::Cells => None,
+        // Backward diffusion, which is explicit unless a term of fourth order outweighs it.
+        Form::Diffusion { outside, inside: None } if !outside.kind.time => Some((0, outside.to_string())),
+        _ if term.treatment != Treatment::Implicit => None,
         Form::Diffusion { outside, inside: None } => Some((0, outside.to_string())),
         Form::Diffusion { outside, inside: Some(inside) } => Some((0, format!("({outside})*({inside})"))),
         Form::Rate { rate } => Some((1, format!("-({rate})"))),
