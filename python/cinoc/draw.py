@@ -87,10 +87,11 @@ def _is_dataset(what: Any) -> bool:
 
 
 def _one(dataset: Any, instance: int) -> Any:
+    """One instance; of several fields the first."""
     count = dataset.sizes.get("instance", 1)
     if not -count <= instance < count:
         raise CinocError(f"instance {instance} is asked for, but there are {count}, counted from 0")
-    return dataset.isel(instance=instance) if "instance" in dataset.dims else dataset
+    return dataset.isel({axis: at for axis, at in {"instance": instance, "field": 0}.items() if axis in dataset.dims})
 
 
 def _figure(width: float, height: float) -> Figure:

@@ -38,6 +38,21 @@ def test_list():
     assert table["model"].all() and table["about"].str.len().min() > 10
 
 
+def test_problem_files_of_several_fields():
+    path = Path(__file__).parents[2] / "examples/problems/fitzhugh_nagumo.toml"
+    problem = cinoc.make(path, set={"physics.ticks": 10})
+    assert (problem.nodes, problem.shape) == ((128,), (2, 128)) and problem.draw().start.shape == (2, 128)
+    episode = cinoc.rollout(problem, np.zeros((10, 16, 1)), index=[0, 1])
+    assert episode["z"].dims == ("instance", "time", "field", "x") and episode["z"].shape == (2, 11, 2, 128)
+    assert len(cinoc.show(episode).axes) > 2
+    batch = Batch(path, 3)
+    batch.seed([0, 1, 2], np.random.default_rng)
+    batch.reset()
+    assert batch.fields().shape == batch.targets().shape == (3, 2, 128) and batch.positions().shape == (3, 16, 1)
+    with pytest.raises(cinoc.CinocError, match="needs \\(2, 128\\)"):
+        cinoc.rollout(problem, np.zeros((10, 16, 1)), start=np.zeros(128))
+
+
 def test_problem_files(tmp_path):
     path = Path(__file__).parents[2] / "examples/problems/allen_cahn.toml"
     small = {"train.updates": 2, "train.batch": 4, "train.validate_instances": 2, "train.variants": 2, "physics.ticks": 10}

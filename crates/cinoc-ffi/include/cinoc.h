@@ -35,7 +35,7 @@ typedef struct cinoc_env_sizes_t {
     size_t agents;
     // Ticks of an episode.
     size_t ticks;
-    // Nodes of a field.
+    // Numbers of a state: nodes, times the number of fields.
     size_t nodes;
     // Space dimensions of a position.
     size_t dimensions;

@@ -40,7 +40,7 @@ pub struct CinocEnvSizes {
     pub agents: usize,
     /// Ticks of an episode.
     pub ticks: usize,
-    /// Nodes of a field.
+    /// Numbers of a state: nodes, times the number of fields.
     pub nodes: usize,
     /// Space dimensions of a position.
     pub dimensions: usize,

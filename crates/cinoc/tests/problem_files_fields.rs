@@ -101,11 +101,12 @@ fn fields_have_their_own_sides() {
         ("u = { start = \"0\" }", "u = { start = \"x\", left = \"insulated\", right = { exchange = 0.2, outside = 3 } }"),
         ("0.02*lap(w) - 0.3*w + 2*u", heat),
         ("0.01*lap(u) - 1.5*w - 0.5*u + push", held),
+        ("[equations]", "v = \"x\"\n[equations]\nv = \"0.01*lap(v)\""),
         ("ticks = 10", "ticks = 10\nsubsteps = 4"),
     ]);
     let last = uncontrolled(&problem(&both));
     let single = |name: &str, start: &str, equation: &str, sides: &str| {
-        let text = both.lines().filter(|line| !line.starts_with("w =") && !line.starts_with("u ="));
+        let text = both.lines().filter(|line| !["w =", "u =", "v ="].iter().any(|start| line.starts_with(start)));
         let text: String = text.flat_map(|line| [line, "\n"]).collect();
         let text = text.replace("left = { value = 1 }", sides).replace("[fields]", &format!("[fields]\n{name} = \"{start}\""));
         let text = text.replace("[equations]", &format!("[equations]\n{name} = \"{equation}\""));
@@ -115,7 +116,9 @@ fn fields_have_their_own_sides() {
     };
     assert_eq!(last[..32], single("w", "cos(6.283185307*x)", heat, "left = { value = 1 }"));
     let sides = "right = { exchange = 0.2, outside = 3 }";
-    assert_eq!(last[32..], single("u", "x", &format!("{held} + push"), sides));
+    assert_eq!(last[32..64], single("u", "x", &format!("{held} + push"), sides));
+    // A field without explicit terms.
+    assert_eq!(last[64..], single("v", "x", "0.01*lap(v) + push", "left = { value = 1 }"));
 }
 
 /// `z'' = lap(z)` as two fields keeps its energy for many periods of its shortest waves.
