@@ -13,6 +13,7 @@ use cinoc::internal::library;
 use cinoc::internal::random::{Rng, Stream};
 use cinoc::internal::threads::Threads;
 use cinoc::policy::Policy;
+use cinoc::problem::Preset;
 use cinoc::rollout::InitialCondition;
 use cinoc::run::Model;
 use cinoc::settings::Overlay;
@@ -53,10 +54,23 @@ fn sensing(name: &str, senses: &[&str]) -> Case {
     Case { model, problem, policy }
 }
 
-/// Returns all shipped policies, and some on a line and in the plane that sense their own readings.
+/// Returns all shipped policies, some on a line and in the plane that sense their own readings, and one in a box.
 fn cases() -> Vec<(String, Case)> {
     let shipped = names().into_iter().map(|name| (name.to_owned(), shipped(name)));
-    shipped.chain(SENSES.iter().map(|(name, problem, senses)| ((*name).to_owned(), sensing(problem, senses)))).collect()
+    let sensing = SENSES.iter().map(|(name, problem, senses)| ((*name).to_owned(), sensing(problem, senses)));
+    shipped.chain(sensing).chain(std::iter::once(("cube".to_owned(), cube()))).collect()
+}
+
+/// Returns an untrained policy of mobile agents in a box that sense the ages of their readings.
+fn cube() -> Case {
+    let (registry, mut model) = (Registry::builtin(), shipped("heat1d").model);
+    let text = include_str!("../../../../examples/problems/heat_cube.toml").replace("[16, 16, 16]", "[8, 9, 10]");
+    let text = text.replace("number = 27", "number = 12\nmove = { speed = 0.5 }");
+    let changes = Overlay::from_pairs(["observe.ages=true"]).expect("settings");
+    model.config = registry.open_text(&text, "cube.toml", Preset::Tuned, &changes).expect("settings");
+    let (problem, policy) = registry.parts(&model.config).map(|parts| (parts.problem, parts.policy)).expect("a problem");
+    model.params = policy.init(&mut Rng::new(3, Stream::Init, 0));
+    Case { model, problem, policy }
 }
 
 /// Loads a shipped model. Uncontrolled runs of chaotic problems are short: the initial state does not matter here.
@@ -163,7 +177,7 @@ fn an_agent_alone_does_what_it_does_in_a_swarm() {
 fn other_policies_are_written_with_plain_operations_too() {
     let registry = Registry::builtin();
     for name in registry.problems() {
-        let config = registry.config(name, cinoc::problem::Preset::Paper, &Default::default()).expect("settings");
+        let config = registry.config(name, Preset::Paper, &Default::default()).expect("settings");
         let parts = registry.parts(&registry.shrink(&config).expect("settings")).expect("a problem");
         let params = parts.policy.init(&mut Rng::new(1, Stream::Init, 0));
         let [mut fused, mut plain] =
