@@ -16,10 +16,10 @@ pub struct NewArgs {
     /// File to write.
     #[arg(value_name = "FILE.toml")]
     file: PathBuf,
-    /// Space dimensions: 1 or 2.
+    /// Space dimensions: 1, 2 or 3.
     #[arg(long, value_parser = whole::<usize>)]
     dimensions: Option<usize>,
-    /// Time derivative of the field z, for example "0.01*lap(z) + push".
+    /// Time derivative of the field z (in three dimensions T), for example "0.01*lap(z) + push".
     #[arg(long, value_name = "TEXT")]
     equation: Option<String>,
     /// Number of agents.
@@ -27,8 +27,10 @@ pub struct NewArgs {
     agents: Option<usize>,
 }
 
-/// The equation of a first file.
-const EQUATION: &str = "0.01*lap(z) + z - z^3 + push";
+/// Name of the field: in three dimensions z is a coordinate.
+fn field(dimensions: usize) -> &'static str {
+    if dimensions < 3 { "z" } else { "T" }
+}
 
 impl NewArgs {
     /// Runs the command.
@@ -42,14 +44,15 @@ impl NewArgs {
         let number = |text: String| text.parse::<usize>().with_context(|| format!("{text:?} is not a whole number"));
         let dimensions = match self.dimensions {
             Some(dimensions) => dimensions,
-            None => number(ask("Space dimensions, 1 or 2", "1")?)?,
+            None => number(ask("Space dimensions, 1, 2 or 3", "1")?)?,
         };
-        if !(1..=2).contains(&dimensions) {
-            bail!("--dimensions cannot be {dimensions}; it must be 1 or 2");
+        if !(1..=3).contains(&dimensions) {
+            bail!("--dimensions cannot be {dimensions}; it must be 1, 2 or 3");
         }
+        let z = field(dimensions);
         let equation = match self.equation {
             Some(equation) => equation,
-            None => ask("Time derivative of the field z", EQUATION)?,
+            None => ask(&format!("Time derivative of the field {z}"), &format!("0.01*lap({z}) + {z} - {z}^3 + push"))?,
         };
         let agents = match self.agents {
             Some(agents) => agents,
@@ -82,7 +85,7 @@ fn ask(question: &str, usual: &str) -> Result<String> {
 fn written(dimensions: usize, equation: &str, agents: usize) -> String {
     let list = |each: &str| vec![each; dimensions].join(", ");
     let width = 0.6 / (agents.max(1) as f64).powf(1.0 / dimensions as f64);
-    let cells = if dimensions == 1 { "64" } else { "32" };
+    let (cells, z) = (["64", "32", "16"][dimensions - 1], field(dimensions));
     // Texts of JSON are texts of TOML.
     let equation = serde_json::Value::from(equation);
     format!(
@@ -94,10 +97,10 @@ cells = [{}]
 sides = "periodic"                  # or a side each: left = {{ value = 0 }}, right = {{ exchange = 8.0, outside = 20.0 }}
 
 [fields]
-z = {{ start = "random(0.2)" }}       # a smooth random field with correlation length 0.2
+{z} = {{ start = "random(0.2)" }}       # a smooth random field with correlation length 0.2
 
 [equations]
-z = {equation}      # dz/dt
+{z} = {equation}      # dz/dt
 
 [agents]
 number = {agents}
@@ -106,8 +109,8 @@ push   = {{ width = {width:.3}, range = [-5, 5] }}
 
 [task]
 target = "random(0.2)"
-cost   = {{ error = "mean((z - target)^2)", effort = "1e-4*mean(push.u^2)" }}
-score  = "mean((z - target)^2)"
+cost   = {{ error = "mean(({z} - target)^2)", effort = "1e-4*mean(push.u^2)" }}
+score  = "mean(({z} - target)^2)"
 
 [time]
 tick  = 0.02

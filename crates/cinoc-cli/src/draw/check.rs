@@ -14,10 +14,10 @@ pub fn shapes(episode: &Episode) -> Result<()> {
             controls(&line.u, &line.v, &line.xi)
         }
         Episode::Plane(plane) => {
-            let [x, y] = plane.shape;
-            ensure!(x > 1 && y > 1, "a field needs at least 2 × 2 values to be drawn");
-            ensure!(plane.target.len() == x * y, "the target has {} values, not {x} × {y}", plane.target.len());
-            series([&plane.uncontrolled, &plane.controlled], x * y)?;
+            let ([x, y], z) = (plane.shape, plane.depth.map_or(1, |(count, _)| count));
+            ensure!(x > 1 && y > 1 && z > 0, "a field needs at least 2 × 2 values to be drawn");
+            ensure!(plane.target.len() == x * y * z, "the target has {} values, not {x} × {y} × {z}", plane.target.len());
+            series([&plane.uncontrolled, &plane.controlled], x * y * z)?;
             agents(&plane.xi, &plane.alive, plane.controlled.len())?;
             controls(&plane.u, &plane.v, &plane.xi)
         }

@@ -63,7 +63,7 @@ pub struct Episode1d {
     pub v: Vec<Vec<f32>>,
 }
 
-/// One controlled episode in two space dimensions, ready to be drawn.
+/// One controlled episode in the plane, ready to be drawn; or in a box, of which cuts across the last axis are drawn.
 ///
 /// The values of a field lie at i·length/N along each axis of a periodic domain,
 /// and evenly from 0 to the length (both included) on any other.
@@ -75,19 +75,21 @@ pub struct Episode2d {
     pub measure: PlotLabels,
     /// The domain is [0, lengths\[0\]] × [0, lengths\[1\]].
     pub lengths: [f32; 2],
-    /// Values of a field along x and along y; fields are row-major, `[x][y]`.
+    /// Values of a field along x and along y; fields are row-major, `[x][y]`, or `[x][y][z]` in a box.
     pub shape: [usize; 2],
+    /// Values along z and the position of those in the middle, in a box.
+    pub depth: Option<(usize, f32)>,
     /// True if opposite edges of the domain are the same.
     pub periodic: bool,
     /// Time between two ticks, and which tick is at time 0.
     pub clock: Clock,
-    /// Target field, `[X*Y]`.
+    /// Target field, `[X*Y]` or `[X*Y*Z]`.
     pub target: Vec<f32>,
-    /// Field without control, `[T+1][X*Y]`.
+    /// Field without control, `[T+1]` of them.
     pub uncontrolled: Vec<Vec<f32>>,
-    /// Field under control, `[T+1][X*Y]`.
+    /// Field under control, `[T+1]` of them.
     pub controlled: Vec<Vec<f32>>,
-    /// Positions of the agents, `[T+1][M]`.
+    /// Positions of the agents along x and y, `[T+1][M]`.
     pub xi: Vec<Vec<[f32; 2]>>,
     /// True for active agents, `[T+1][M]`.
     pub alive: Vec<Vec<bool>>,
@@ -99,12 +101,12 @@ pub struct Episode2d {
     pub obstacles: Vec<Vec<[f32; 3]>>,
 }
 
-/// A controlled episode on a line or in the plane.
+/// A controlled episode on a line, or in the plane or a box.
 #[derive(Clone, Debug)]
 pub enum Episode {
     /// One space dimension.
     Line(Episode1d),
-    /// Two space dimensions.
+    /// Two space dimensions, or cuts of three.
     Plane(Episode2d),
 }
 

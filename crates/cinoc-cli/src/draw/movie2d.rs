@@ -24,9 +24,13 @@ fn save_frames(episode: &Episode2d, path: &Path, frames: usize, progress: Progre
     let ratio = episode.lengths[1] / episode.lengths[0];
     let height = (ROOM.0 * ratio).min(ROOM.1);
     let width = height / ratio;
+    // Below the fields of a box are their means along z.
+    let rows = if episode.depth.is_some() { 2 } else { 1 };
+    let pitch = height + 1.8 * TEXT;
+    let below = TOP + (rows - 1) as f32 * pitch + height;
     // The error curve needs some height even next to a flat domain.
     let curve = Frame::new(592.0, TOP, 192.0, height.max(190.0));
-    let size = (800, (curve.bottom + 3.3 * TEXT) as u32);
+    let size = (800, (curve.bottom.max(below) + 3.3 * TEXT) as u32);
     let scale = plane::scale_of(episode);
     let mut movie = Movie::create(path, size, frames, Some(scale))?;
     let histories = Histories::of_plane(episode);
@@ -42,6 +46,12 @@ fn save_frames(episode: &Episode2d, path: &Path, frames: usize, progress: Progre
         for (column, (name, fields)) in parts.into_iter().enumerate() {
             let left = 16.0 + column as f32 * (ROOM.0 + 14.0) + (ROOM.0 - width) / 2.0;
             let picture = Frame::new(left, TOP, width, height);
+            if rows > 1 {
+                let lower = Frame::new(left, TOP + pitch, width, height);
+                plane::mean_field(&mut frame, lower, &scale, episode, &fields[tick]);
+                border(&mut frame, lower, TEXT);
+                frame.text("mean along z", (left, lower.top - 0.5 * TEXT), Label::new(TEXT, Align::Left));
+            }
             plane::field(&mut frame, picture, &scale, episode, &fields[tick]);
             if column == 1 {
                 plane::target_lines(&mut frame, picture, episode, 1.0);
@@ -55,7 +65,7 @@ fn save_frames(episode: &Episode2d, path: &Path, frames: usize, progress: Progre
         let bar = Frame::new(468.0, TOP, 13.0, height);
         colour_bar(&mut frame, bar, &scale, TEXT);
         let note = Label::new(0.92 * TEXT, Align::Left);
-        let place = (16.0, TOP + height + 1.6 * TEXT);
+        let place = (16.0, below + 1.6 * TEXT);
         frame.text(&plane::note(episode), place, note);
         errors.title(&mut frame, episode.measure.title);
         histories.draw_errors(&mut frame, &errors, tick + 1);

@@ -1,10 +1,12 @@
 //! Pictures of fields, agents and obstacles in the plane.
 
 use super::Episode2d;
+use super::axis::number;
 use super::colour::{self, Scale};
 use super::contour::{contours, levels};
 use super::surface::{Frame, Point, Surface};
 use plotters::style::Color;
+use std::borrow::Cow;
 
 const CONTOURS: usize = 4;
 
@@ -27,8 +29,27 @@ pub fn scale_of(episode: &Episode2d) -> Scale {
     Scale::covering(fields.flatten().copied(), &episode.target)
 }
 
-/// Paints a field.
+/// Values of a field in the middle of a box; in the plane all of them.
+fn middle<'a>(episode: &Episode2d, values: &'a [f32]) -> Cow<'a, [f32]> {
+    match episode.depth {
+        Some((count, _)) => values.iter().skip(count / 2).step_by(count).copied().collect(),
+        None => values.into(),
+    }
+}
+
+/// Paints a field; of one in a box the values in the middle.
 pub fn field(surface: &mut dyn Surface, frame: Frame, scale: &Scale, episode: &Episode2d, values: &[f32]) {
+    paint(surface, frame, scale, episode, &middle(episode, values));
+}
+
+/// Paints the mean of a field in a box along z.
+pub fn mean_field(surface: &mut dyn Surface, frame: Frame, scale: &Scale, episode: &Episode2d, values: &[f32]) {
+    let count = episode.depth.map_or(1, |(count, _)| count);
+    let mean: Vec<f32> = values.chunks_exact(count).map(|along| along.iter().sum::<f32>() / count as f32).collect();
+    paint(surface, frame, scale, episode, &mean);
+}
+
+fn paint(surface: &mut dyn Surface, frame: Frame, scale: &Scale, episode: &Episode2d, values: &[f32]) {
     let [columns, rows] = episode.shape;
     let between = |share: f32, count: usize| {
         let cells = if episode.periodic { count } else { count - 1 };
@@ -50,7 +71,9 @@ pub fn field(surface: &mut dyn Surface, frame: Frame, scale: &Scale, episode: &E
 /// Returns the legend of the symbols over the controlled fields.
 pub fn note(episode: &Episode2d) -> String {
     let failed = episode.alive.iter().flatten().any(|alive| !alive);
+    let at = episode.depth.map_or_else(String::new, |(_, z)| format!("fields at z = {}", number(z, 0.01)));
     let signs = [
+        (episode.depth.is_some(), at.as_str()),
         (true, "dots: agents"),
         (failed, "grey rings: failed agents"),
         (episode.measure.has_target, "lines: contours of the target"),
@@ -66,8 +89,9 @@ pub fn target_lines(surface: &mut dyn Surface, frame: Frame, episode: &Episode2d
     if !episode.measure.has_target {
         return;
     }
-    for level in levels(&episode.target, CONTOURS) {
-        for line in contours(&episode.target, episode.shape, level) {
+    let target = middle(episode, &episode.target);
+    for level in levels(&target, CONTOURS) {
+        for line in contours(&target, episode.shape, level) {
             let place = |(x, y): (f32, f32)| frame.at(x / (columns - 1) as f32, y / (rows - 1) as f32);
             let points: Vec<Point> = line.into_iter().map(place).collect();
             surface.stroke(&points, width, colour::BLACK.mix(0.6));

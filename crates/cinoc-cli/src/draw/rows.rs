@@ -39,7 +39,14 @@ fn pitch(episode: &Episode2d) -> f32 {
 }
 
 fn rows_height(episode: &Episode2d) -> f32 {
-    pitch(episode) + picture(episode).1
+    (rows(episode).len() - 1) as f32 * pitch(episode) + picture(episode).1
+}
+
+/// Names of the rows, their fields, and if they show the mean along z.
+fn rows(episode: &Episode2d) -> Vec<(&'static str, &[Vec<f32>], bool)> {
+    let mut rows = vec![("uncontrolled", &episode.uncontrolled[..], false), ("controlled", &episode.controlled, false)];
+    rows.extend(episode.depth.map(|_| ("mean along z", &episode.controlled[..], true)));
+    rows
 }
 
 /// Draws the whole figure.
@@ -59,12 +66,16 @@ pub fn draw(surface: &mut dyn Surface, episode: &Episode2d) {
 fn draw_rows(surface: &mut dyn Surface, episode: &Episode2d) {
     let (width, height, gap) = picture(episode);
     let (scale, last) = (plane::scale_of(episode), episode.controlled.len() - 1);
-    let rows = [("uncontrolled", &episode.uncontrolled), ("controlled", &episode.controlled)];
-    for (row, (name, fields)) in rows.into_iter().enumerate() {
+    let rows = rows(episode);
+    let lowest = rows.len() - 1;
+    for (row, (name, fields, mean)) in rows.into_iter().enumerate() {
         let top = TOP + row as f32 * pitch(episode);
         for (moment, tick) in plane::moments(episode).into_iter().enumerate() {
             let frame = Frame::new(LEFT + moment as f32 * (width + gap), top, width, height);
-            plane::field(surface, frame, &scale, episode, &fields[tick]);
+            match mean {
+                true => plane::mean_field(surface, frame, &scale, episode, &fields[tick]),
+                false => plane::field(surface, frame, &scale, episode, &fields[tick]),
+            }
             if row == 1 {
                 plane::target_lines(surface, frame, episode, 1.6);
                 plane::obstacles(surface, frame, episode, tick, 1.6);
@@ -83,7 +94,7 @@ fn draw_rows(surface: &mut dyn Surface, episode: &Episode2d) {
             text: TEXT,
         };
         panel.y_axis(surface, "y");
-        if row == 1 {
+        if row == lowest {
             panel.x_axis(surface, "x");
         }
         let style = Label::new(1.04 * TEXT, Align::Centre).upward();

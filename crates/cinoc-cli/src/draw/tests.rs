@@ -31,6 +31,7 @@ fn plane() -> Episode2d {
         measure: PlotLabels::ERROR,
         lengths: [2.0, 1.0],
         shape: [16, 8],
+        depth: None,
         periodic: false,
         clock: Clock { tick: 0.1, before: 0, scored: None },
         target: square(&line.target),
@@ -59,7 +60,16 @@ fn written(episode: &Episode, name: &str) -> Vec<u8> {
 #[test]
 fn each_format_is_written() {
     let torus = Episode2d { periodic: true, measure: PlotLabels::ENSTROPHY, clock: line().clock, ..plane() };
-    for (kind, episode) in [("1d", Episode::Line(line())), ("2d", Episode::Plane(plane())), ("torus", Episode::Plane(torus))] {
+    let deep = |field: &Vec<f32>| -> Vec<f32> { field.iter().flat_map(|z| [*z, 0.5 * z, 2.0]).collect() };
+    let solid = Episode2d {
+        depth: Some((3, 0.5)),
+        target: deep(&plane().target),
+        uncontrolled: plane().uncontrolled.iter().map(deep).collect(),
+        controlled: plane().controlled.iter().map(deep).collect(),
+        ..plane()
+    };
+    let planes = [("2d", plane()), ("torus", torus), ("3d", solid)].map(|(kind, plane)| (kind, Episode::Plane(plane)));
+    for (kind, episode) in std::iter::once(("1d", Episode::Line(line()))).chain(planes) {
         let png = written(&episode, &format!("{kind}.png"));
         assert!(png.starts_with(b"\x89PNG") && png.len() > 10_000);
         let gif = written(&episode, &format!("{kind}.GIF"));

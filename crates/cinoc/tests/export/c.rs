@@ -1,6 +1,6 @@
 //! The C file: compiled without a warning, and compared.
 
-use super::{CLOSE, DECISIONS, cases, names, shipped};
+use super::{CLOSE, DECISIONS, cases, cube, names, shipped};
 use cinoc::env::Env;
 use cinoc::export::c;
 use cinoc::internal::random::Stream;
@@ -80,12 +80,16 @@ fn the_c_file_of_every_model_agrees() {
 /// The helpers compute the same readings from a field and from positions as the engine.
 #[test]
 fn helpers_compute_the_readings_of_the_engine() {
-    for name in names() {
-        let (case, folder) = (shipped(name), Folder::new(&format!("{name}-sampler")));
+    for name in names().into_iter().chain(["cube"]) {
+        let case = if name == "cube" { cube() } else { shipped(name) };
+        let folder = Folder::new(&format!("{name}-sampler"));
         let (problem, registry) = (&case.problem, Registry::builtin());
         let (grid, agents) = (problem.stepper.grid(), problem.agents);
         let axes = format!("-DAXES={}", grid.dimensions());
-        let flags = if grid.periodic { vec![axes.as_str()] } else { vec![axes.as_str(), "-DWALLS"] };
+        let mut flags = vec![axes.as_str()];
+        flags.extend((!grid.periodic).then_some("-DWALLS"));
+        // In a box there are no gaps and crowds.
+        flags.extend((grid.dimensions() > 2).then_some("-DALONE"));
         let program = compile(&folder, "sampler.c", &c::source(&registry, &case.model, name).expect("a file"), &flags);
         let mut env = Env::new(problem.clone(), 1, agents, Threads::single()).expect("an environment");
         env.reset(&[true], &mut |i| InitialCondition::drawn(problem, agents, 2, Stream::Test, i));

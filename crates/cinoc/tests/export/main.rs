@@ -13,6 +13,7 @@ use cinoc::internal::library;
 use cinoc::internal::random::{Rng, Stream};
 use cinoc::internal::threads::Threads;
 use cinoc::policy::Policy;
+use cinoc::problem::Preset;
 use cinoc::rollout::InitialCondition;
 use cinoc::run::Model;
 use cinoc::settings::Overlay;
@@ -54,7 +55,7 @@ fn sensing(name: &str, senses: &[&str]) -> Case {
 }
 
 /// A problem file whose agents have limits beyond ranges.
-const WRITTEN: &str = r#"
+const LIMITS: &str = r#"
 [domain]
 size = [1.0, 1.0]
 cells = [16, 16]
@@ -76,22 +77,29 @@ tick = 0.05
 ticks = 40
 "#;
 
-/// Returns an untrained policy for the problem file.
-fn written() -> Case {
+/// Returns an untrained policy for a problem file.
+fn written(text: &str, changes: &[&str]) -> Case {
     let registry = Registry::builtin();
-    let mut model = library::find(&registry, "heat2d").expect("a model");
-    let preset = cinoc::problem::Preset::Tuned;
-    model.config = registry.open_text(WRITTEN, "limits.toml", preset, &Default::default()).expect("a problem");
+    let mut model = shipped("heat1d").model;
+    let changes = Overlay::from_pairs(changes).expect("settings");
+    model.config = registry.open_text(text, "written.toml", Preset::Tuned, &changes).expect("settings");
     let (problem, policy) = registry.parts(&model.config).map(|parts| (parts.problem, parts.policy)).expect("a problem");
     model.params = policy.init(&mut Rng::new(3, Stream::Init, 0));
     Case { model, problem, policy }
 }
 
-/// Returns all shipped policies, some on a line and in the plane that sense their own readings, and one of a file.
+/// Returns an untrained policy of mobile agents in a box that sense the ages of their readings.
+fn cube() -> Case {
+    let text = include_str!("../../../../examples/problems/heat_cube.toml").replace("[16, 16, 16]", "[8, 9, 10]");
+    written(&text.replace("number = 27", "number = 12\nmove = { speed = 0.5 }"), &["observe.ages=true"])
+}
+
+/// Returns all shipped policies, some on a line and in the plane that sense their own readings, and two of files.
 fn cases() -> Vec<(String, Case)> {
     let shipped = names().into_iter().map(|name| (name.to_owned(), shipped(name)));
     let sensing = SENSES.iter().map(|(name, problem, senses)| ((*name).to_owned(), sensing(problem, senses)));
-    shipped.chain(sensing).chain([("written".to_owned(), written())]).collect()
+    let written = [("written".to_owned(), written(LIMITS, &[])), ("cube".to_owned(), cube())];
+    shipped.chain(sensing).chain(written).collect()
 }
 
 /// Loads a shipped model. Uncontrolled runs of chaotic problems are short: the initial state does not matter here.
@@ -198,7 +206,7 @@ fn an_agent_alone_does_what_it_does_in_a_swarm() {
 fn other_policies_are_written_with_plain_operations_too() {
     let registry = Registry::builtin();
     for name in registry.problems() {
-        let config = registry.config(name, cinoc::problem::Preset::Paper, &Default::default()).expect("settings");
+        let config = registry.config(name, Preset::Paper, &Default::default()).expect("settings");
         let parts = registry.parts(&registry.shrink(&config).expect("settings")).expect("a problem");
         let params = parts.policy.init(&mut Rng::new(1, Stream::Init, 0));
         let [mut fused, mut plain] =

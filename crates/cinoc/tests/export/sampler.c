@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static double nodes[2], lengths[2], ring, *field;
+static double nodes[3], lengths[3], ring, *field;
 
 static double take(void)
 {
@@ -17,8 +17,8 @@ static double take(void)
 /* The interpolated field; the last axis is the fastest. */
 static double error(const double *at, void *context)
 {
-    int low[2] = {0, 0}, corner, c;
-    double part[2] = {0, 0}, sum = 0;
+    int low[3] = {0, 0, 0}, corner, c;
+    double part[3] = {0, 0, 0}, sum = 0;
     (void)context;
     for (c = 0; c < AXES; c++) {
         double cells = ring != 0 ? nodes[c] : nodes[c] - 1, t = at[c] / lengths[c] * cells;
@@ -70,15 +70,19 @@ int main(void)
             }
             known++;
         }
-#ifdef WALLS
+#ifdef ALONE
+        (void)known;
+#elif defined WALLS
         cinoc_neighbours(&seen, place[i], (const double (*)[AXES])others, known);
 #else
         cinoc_neighbours(&seen, (const double (*)[AXES])others, known);
 #endif
         fwrite(seen.error, sizeof seen.error, 1, stdout);
         fwrite(seen.slope, sizeof seen.slope, 1, stdout);
+#ifndef ALONE
         fwrite(seen.gap, sizeof seen.gap, 1, stdout);
         fwrite(&seen.crowd, sizeof seen.crowd, 1, stdout);
+#endif
     }
     free(field);
     free(place);

@@ -10,8 +10,8 @@ use cinoc::{Problem, Real};
 pub fn episode(problem: &Problem, title: String, controlled: Trace, free: &Trace) -> Result<Episode> {
     Ok(match problem.stepper.grid().dimensions() {
         1 => Episode::Line(line(problem, title, controlled, free)),
-        2 => Episode::Plane(plane(problem, title, controlled, free)),
-        d => bail!("only fields on a line or in the plane can be drawn, not in {d} dimensions; use --export"),
+        2 | 3 => Episode::Plane(plane(problem, title, controlled, free)),
+        d => bail!("fields in {d} dimensions cannot be drawn; use --export"),
     })
 }
 
@@ -29,9 +29,9 @@ fn rows(x: &[Vec<Real>]) -> Vec<Vec<f32>> {
     x.iter().map(|row| plain(row)).collect()
 }
 
-/// Pairs of neighbouring numbers.
-fn pairs(x: &[Vec<Real>]) -> Vec<Vec<[f32; 2]>> {
-    x.iter().map(|row| row.chunks_exact(2).map(|p| [p[0] as f32, p[1] as f32]).collect()).collect()
+/// The first two of every `d` numbers.
+fn pairs(x: &[Vec<Real>], d: usize) -> Vec<Vec<[f32; 2]>> {
+    x.iter().map(|row| row.chunks_exact(d).map(|p| [p[0] as f32, p[1] as f32]).collect()).collect()
 }
 
 /// Component `c` of every action of `k` components.
@@ -65,7 +65,8 @@ fn line(problem: &Problem, title: String, controlled: Trace, free: &Trace) -> Ep
 
 fn plane(problem: &Problem, title: String, controlled: Trace, free: &Trace) -> Episode2d {
     let (grid, k) = (problem.stepper.grid(), problem.swarm.action_width());
-    let velocity = |a: &Vec<Real>| a.chunks_exact(k).map(|a| [a[k - 2] as f32, a[k - 1] as f32]).collect();
+    let d = grid.dimensions();
+    let velocity = |a: &Vec<Real>| a.chunks_exact(k).map(|a| [a[k - d] as f32, a[k - d + 1] as f32]).collect();
     let discs = |tick: usize| problem.task.obstacles(tick.saturating_sub(controlled.before)).into_iter();
     let disc = |d: Disc| [d.centre[0], d.centre[1], d.radius].map(|x| x as f32);
     let obstacles = (0..controlled.z.len()).map(|tick| discs(tick).map(disc).collect()).collect();
@@ -76,12 +77,13 @@ fn plane(problem: &Problem, title: String, controlled: Trace, free: &Trace) -> E
         measure: problem.task.plot_labels(),
         lengths: [grid.lengths[0] as f32, grid.lengths[1] as f32],
         shape: [grid.nodes[0], grid.nodes[1]],
+        depth: (d > 2).then(|| (grid.nodes[2], grid.positions(2)[grid.nodes[2] / 2] as f32)),
         periodic: grid.periodic,
         clock: clock(problem, &controlled),
         target: plain(&controlled.target[..grid.count()]),
         uncontrolled: shown(problem, &free.z),
         controlled: shown(problem, &controlled.z),
-        xi: pairs(&controlled.xi),
+        xi: pairs(&controlled.xi, d),
         alive: controlled.alive,
         u: if k == 2 { controlled.action.iter().map(speed).collect() } else { component(&controlled.action, k, 0) },
         v: if k > 1 { controlled.action.iter().map(velocity).collect() } else { vec![Vec::new(); controlled.action.len()] },
