@@ -61,18 +61,24 @@ impl Linear {
 impl<'t> System<'t> {
     /// Advances `dz/dt = L z + explicit(z)` by a tick, with the numbers `outside` of the sides.
     pub fn step(&self, z: Var<'t>, outside: Var<'t>, explicit: impl Fn(Var<'t>) -> Var<'t>) -> Var<'t> {
+        self.step_between(z, |_| outside, explicit)
+    }
+
+    /// The same with numbers of the sides that change: those after a share of the tick, at most 1. Taken at the middle
+    /// of a tick for all stages, they would reduce the order.
+    pub fn step_between(&self, z: Var<'t>, outside: impl Fn(f64) -> Var<'t>, explicit: impl Fn(Var<'t>) -> Var<'t>) -> Var<'t> {
         let Linear { solve, tick, order, .. } = &self.linear;
-        // z' = p + τ·(L z' + f)
-        let solve = |p, f| z.tape().record(solve, [p, f, outside, self.k, self.decay, self.fourth, self.factors]);
+        // z' = p + τ·(L z' + f), at a share of the tick.
+        let solve = |p, f, share| z.tape().record(solve, [p, f, outside(share), self.k, self.decay, self.fourth, self.factors]);
         let f = explicit(z);
-        let first = solve(z, f);
         if *order == Order::First {
-            return first;
+            return solve(z, f, 1.0);
         }
+        let first = solve(z, f, GAMMA);
         // The rate of the first stage is (z₁ − z)/τ, of which L z₁ is the part without f.
         let delta = 1.0 - 0.5 / GAMMA;
         let rate = (first - z) * (((1.0 - GAMMA) / GAMMA - 1.0) / (GAMMA * tick)) as Real;
         let late = explicit(first) * ((1.0 - delta) / GAMMA) as Real;
-        solve(first, rate + f * ((delta - (1.0 - GAMMA)) / GAMMA) as Real + late)
+        solve(first, rate + f * ((delta - (1.0 - GAMMA)) / GAMMA) as Real + late, 1.0)
     }
 }

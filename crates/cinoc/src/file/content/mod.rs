@@ -1,12 +1,17 @@
 //! The content of problem files: a [`Draft`] is read, checked and built.
 
+mod curves;
+mod data;
 mod draft;
 mod known;
+mod map_data;
 mod operators;
 mod random_field;
 mod section;
 mod sections;
 mod seen_field;
+mod series;
+mod sides;
 mod written;
 mod written_task;
 
@@ -20,6 +25,7 @@ use crate::settings::Setting;
 use crate::task::Task;
 use crate::{Error, Problem, Real, budget};
 use cinoc_pde::Stepper;
+use data::Data;
 use draft::{AgentsText, Draft};
 use known::Known;
 use sections::{AnyAgents, Sections};
@@ -35,7 +41,8 @@ const BYTES_PER_CELL: f64 = 1000.0;
 
 /// Opens a problem file with this text.
 pub fn open(text: &str, place: &str) -> Result<Opened, Error> {
-    let draft = Draft::read(text, place)?;
+    let mut draft = Draft::read(text, place)?;
+    draft.data = Data::read(&draft)?;
     check_size(&draft, &draft.cells)?;
     let (tree, policy, train) = sections::defaults(&draft, text)?;
     let stem = Path::new(place).file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
@@ -45,9 +52,14 @@ pub fn open(text: &str, place: &str) -> Result<Opened, Error> {
 }
 
 fn draft(tree: &Table) -> Result<Draft, Error> {
-    let get = |key: &str| tree.get("file").and_then(|file| file.get(key)).and_then(Value::as_str);
-    let text = get("text").ok_or_else(|| section::fault("the settings", "file.text", "it is missing"))?;
-    Draft::read(text, get("name").unwrap_or("the problem file"))
+    let get = |key: &str| tree.get("file").and_then(|file| file.get(key));
+    let text = get("text").and_then(Value::as_str);
+    let text = text.ok_or_else(|| section::fault("the settings", "file.text", "it is missing"))?;
+    let mut draft = Draft::read(text, get("name").and_then(Value::as_str).unwrap_or("the problem file"))?;
+    let data = get("data").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+    let damaged = || section::fault("the settings", "file.data", "it is damaged; open the problem file again");
+    draft.data = Data::of(data.iter().filter_map(Value::as_str)).ok_or_else(damaged)?;
+    Ok(draft)
 }
 
 /// Every key of the sections of a problem.
@@ -118,15 +130,19 @@ fn parts(name: &str, tree: &Table) -> Result<(Problem, Vec<String>), Error> {
     let Sections { constants, physics, agents, observe } = Sections::of(&draft, tree)?;
     let known = Arc::new(Known::new(&draft, &physics.cells, &constants)?);
     let grid = known.grid.clone();
-    let mut task = WrittenTask::new(&draft, known.clone())?;
+    let mut task = WrittenTask::new(&draft, known.clone(), physics.dt)?;
     let instance = |i| task.sample(&mut Rng::new(0, Stream::Validate, i), Split::Validation);
     let fields: Vec<_> = (0..4).map(instance).flat_map(|i| [i.start, i.target]).collect();
-    let stepper = WrittenEquation::new(&draft, known.clone(), physics.dt, &fields)?;
-    task.timed = stepper.timed();
+    let stepper = WrittenEquation::new(&draft, known.clone(), physics.dt, physics.ticks, &fields)?;
     let mut notes = stepper.treatments.clone();
     notes.push(stepper.steps());
+    if let Some(fluid) = &known.fluid {
+        let count = grid.count();
+        notes.push(format!("{} of {count} cells are solid", count - fluid.len()));
+    }
     let sight = Sight::around(&grid, &observe);
-    let sense = SeenField::new(&draft, known, sight)?;
+    let sense = SeenField::new(&draft, known, sight, physics.dt)?;
+    task.timed |= stepper.timed() || sense.timed();
     let (mut swarm, count, limit, speed) = match agents {
         AnyAgents::Mobile(mobile) => {
             (mobile.swarm(&grid, sense, physics.dt), mobile.agents, mobile.u_limit, Some(mobile.v_limit))

@@ -24,9 +24,13 @@ impl Section {
         Self { place: place.into(), path: String::new(), table, known: Vec::new() }
     }
 
-    /// Full name of a key.
+    /// Full name of a key; that of the section without one.
     pub fn path(&self, key: &str) -> String {
-        if self.path.is_empty() { key.into() } else { format!("{}.{key}", self.path) }
+        match (self.path.is_empty(), key.is_empty()) {
+            (true, _) => key.into(),
+            (_, true) => self.path.clone(),
+            _ => format!("{}.{key}", self.path),
+        }
     }
 
     /// An error about a key.

@@ -3,7 +3,7 @@
 use super::draft::Draft;
 use super::known::Known;
 use super::operators::CellOperators;
-use super::written_task::{bare_operators, with_fields};
+use super::written_task::{TARGET, bare_operators, with_fields};
 use crate::sense::{Features, Instrument, Observation, Sense, Sight, Visible};
 use crate::{Error, Real};
 use cinoc_tape::{Arena, Tape, Var};
@@ -22,46 +22,70 @@ pub struct Seen {
     operators: CellOperators,
     plan: Plan,
     has_target: bool,
+    /// 0 in solid cells, where there is no error.
+    fluid: Option<Vec<Real>>,
+    /// Duration of a tick.
+    tick: f64,
+    /// True if it depends on time.
+    timed: bool,
 }
 
 impl Seen {
-    /// Compiles the text of the file, if it has one.
-    pub fn new(draft: &Draft, known: Arc<Known>) -> Result<Option<Self>, Error> {
-        let Some(text) = &draft.agents.error else { return Ok(None) };
+    /// Compiles the text of the file, if it has one; of the error, if there are solid cells.
+    pub fn new(draft: &Draft, known: Arc<Known>, tick: f64) -> Result<Option<Self>, Error> {
+        let has_target = draft.task.target.is_some();
+        let text = match &draft.agents.error {
+            Some(text) => text.clone(),
+            None if known.fluid.is_none() => return Ok(None),
+            None if has_target => format!("{} - {TARGET}", draft.field),
+            None => draft.field.clone(),
+        };
         let (key, scope) = ("agents.see.error", with_fields(draft, &known)?);
-        let expr = known.parse(draft, key, text, &scope)?;
+        let expr = known.parse(draft, key, &text, &scope)?;
         let plan = known.plan(draft, key, &[&expr], &scope, Axis::Cells)?;
-        let (operators, has_target) = (bare_operators(draft, &known), draft.task.target.is_some());
-        Ok(Some(Self { known, operators, plan, has_target }))
+        let (operators, fluid, timed) = (bare_operators(draft, &known), known.fluid_mask(), known.series.occur_in(&expr));
+        Ok(Some(Self { known, operators, plan, has_target, fluid, tick, timed }))
     }
 
-    fn record<'t>(&self, z: Var<'t>, target: Var<'t>) -> Var<'t> {
-        let mut arrays = self.known.record(z.tape());
+    fn record<'t>(&self, z: Var<'t>, target: Var<'t>, now: Option<Var<'t>>) -> Var<'t> {
+        let (tape, mut arrays) = (z.tape(), self.known.record(z.tape()));
+        let series = self.known.series.after(&arrays, now, self.tick);
         arrays.push(z);
         arrays.extend(self.has_target.then_some(target));
-        let seen = self.plan.record(&arrays, &self.operators);
+        arrays.push(series);
+        let seen = self.plan.record(&arrays, &self.operators.at(tape.zeros([1])));
         let batch = z.shape().sizes()[0];
         let seen = if seen.shape().rows() == batch { seen } else { seen.repeat_rows(batch) };
-        seen.reshape(z.shape())
+        let seen = seen.reshape(z.shape());
+        match &self.fluid {
+            Some(mask) => seen * tape.constant(&z.shape().sizes()[1..], mask),
+            None => seen,
+        }
     }
 
     /// Values for one instance.
     pub fn values(&self, z: &[Real], target: &[Real]) -> Vec<Real> {
         let tape = Tape::new(Arena::default(), &[]);
         let [z, target] = [z, target].map(|z| tape.constant([1, z.len()], z));
-        self.record(z, target).value()
+        let start = tape.constant([1], &[0.0]);
+        self.record(z, target, Some(start)).value()
     }
 }
 
 impl SeenField {
     /// Lets `sight` see what the file says.
-    pub fn new(draft: &Draft, known: Arc<Known>, sight: Sight) -> Result<Self, Error> {
-        Ok(Self { sight, text: Seen::new(draft, known)? })
+    pub fn new(draft: &Draft, known: Arc<Known>, sight: Sight, tick: f64) -> Result<Self, Error> {
+        Ok(Self { sight, text: Seen::new(draft, known, tick)? })
+    }
+
+    /// Returns true if what agents see depends on time.
+    pub fn timed(&self) -> bool {
+        self.text.as_ref().is_some_and(|seen| seen.timed)
     }
 
     fn through<'t>(&self, visible: &Visible<'t>) -> Visible<'t> {
         let Some(seen) = &self.text else { return *visible };
-        let (z, target) = (seen.record(visible.z, visible.target), visible.z.tape().zeros(visible.z.shape()));
+        let (z, target) = (seen.record(visible.z, visible.target, visible.now), visible.z.tape().zeros(visible.z.shape()));
         Visible { z, target, ..*visible }
     }
 }

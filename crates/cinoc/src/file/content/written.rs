@@ -1,20 +1,19 @@
 //! The equation of a problem file as a stepper.
 
-use super::draft::{Draft, SideText};
+use super::draft::Draft;
 use super::known::Known;
 use super::operators::CellOperators;
+use super::series::mentions;
+use super::sides::Sides;
 use crate::{Error, Real};
-use cinoc_pde::volume::{Linear, Mesh, Order, Side};
+use cinoc_pde::volume::{Linear, Order};
 use cinoc_pde::{Grid, Stepper};
 use cinoc_tape::{Adjoints, Arena, Tape, Var};
-use cinoc_text::{Axis, Expr, Form, Kind, Node, Plan, Scope, Term, Treatment, parse, sum, terms};
+use cinoc_text::{Axis, Expr, Form, Kind, Plan, Scope, Term, Treatment, parse, sum, terms};
 use std::sync::Arc;
 
 /// Name of the agents' channel.
 pub const PUSH: &str = "push";
-
-/// Name of the time.
-pub const TIME: &str = "t";
 
 /// Steps of a tick beyond which an equation is refused.
 const MOST_SUBSTEPS: f64 = 10_000.0;
@@ -24,10 +23,14 @@ const MOST_SUBSTEPS: f64 = 10_000.0;
 pub struct WrittenEquation {
     known: Arc<Known>,
     operators: CellOperators,
+    sides: Sides,
+    /// 0 in solid cells, where nothing changes.
+    fluid: Option<Vec<Real>>,
     /// Implicit terms with their coefficients: `k`, `σ` and `c`.
     implicit: Option<(Linear, [Vec<Real>; 3])>,
     explicit: Option<Plan>,
-    timed: bool,
+    /// True if the explicit terms depend on time.
+    changing: bool,
     second_order: bool,
     tick: f64,
     substeps: usize,
@@ -45,15 +48,25 @@ struct Sorted {
     treatments: Vec<String>,
 }
 
+/// What an equation depends on besides the state during a substep.
+struct Surroundings<'t> {
+    /// The known names and the values of the series.
+    known: Vec<Var<'t>>,
+    series: Var<'t>,
+    /// Numbers of the sides.
+    outside: Var<'t>,
+}
+
 impl WrittenEquation {
-    /// Builds the equation. Its explicit step is chosen by how fast the explicit terms are in these `fields`.
-    pub fn new(draft: &Draft, known: Arc<Known>, tick: f64, fields: &[Vec<Real>]) -> Result<Self, Error> {
+    /// Builds the equation. Its explicit step is chosen by how fast the explicit terms are in these `fields`, at times
+    /// spread over an episode of `ticks`.
+    pub fn new(draft: &Draft, known: Arc<Known>, tick: f64, ticks: usize, fields: &[Vec<Real>]) -> Result<Self, Error> {
         let key = format!("equations.{}", draft.field);
         let mut scope = known.scope.clone();
         let named = |error: cinoc_text::Error| draft.fault("fields", error.to_string());
         scope.add(&[&draft.field], Kind::FIELD).map_err(named)?;
         scope.add(&[PUSH], Kind::CHANNEL).map_err(named)?;
-        scope.add(&[TIME], Kind::SERIES).map_err(named)?;
+        known.series.declare(draft, &mut scope)?;
         let rhs = known.parse(draft, &key, &draft.equation, &scope)?;
         if !mentions(&rhs, PUSH) {
             return Err(draft.fault(
@@ -66,21 +79,23 @@ impl WrittenEquation {
             Some(expr) => Some(known.plan(draft, &key, &[expr], &scope, Axis::Cells)?),
             None => None,
         };
-        let (mesh, outside) = mesh(draft, &known)?;
-        let operators = CellOperators::new(&draft.field, mesh, outside);
+        let (mesh, sides) = Sides::new(draft, &known)?;
         let mut made = Self {
+            operators: CellOperators::new(&draft.field, mesh, &known),
+            fluid: known.fluid_mask(),
+            changing: known.series.occur_in(&rhs),
             known,
-            operators,
+            sides,
             implicit: None,
             explicit,
-            timed: mentions(&rhs, TIME),
             second_order: draft.time.second_order,
             tick,
             substeps: 1,
             largest: f64::INFINITY,
             treatments,
         };
-        made.largest = 1.0 / fields.iter().map(|z| made.rate(z)).fold(0.0, f64::max);
+        let time = |i: usize| (i as f64 + 0.5) / fields.len() as f64 * tick * ticks as f64;
+        made.largest = 1.0 / fields.iter().enumerate().map(|(i, z)| made.rate(z, time(i))).fold(0.0, f64::max);
         let needed = (tick / made.largest * (1.0 - 1e-9)).ceil().max(1.0);
         // A diverging sample is no reason to refuse the equation; NaN counts as 1.
         if needed > MOST_SUBSTEPS {
@@ -107,26 +122,37 @@ impl WrittenEquation {
         format!("{largest}; a tick of {:?} is {} of {order} order", self.tick, count(self.substeps))
     }
 
+    /// The surroundings at the times `t`, `[batch, 1]`.
+    fn at<'t>(&self, tape: &'t Tape<'t>, t: Option<Var<'t>>) -> Surroundings<'t> {
+        let known = self.known.record(tape);
+        let series = self.known.series.at(&known, t);
+        Surroundings { outside: self.sides.at(&known, series), known, series }
+    }
+
     /// Rate of change of the field by the explicit terms.
-    fn explicit<'t>(&self, z: Var<'t>, force: Var<'t>, time: Var<'t>) -> Var<'t> {
+    fn explicit<'t>(&self, z: Var<'t>, force: Var<'t>, now: &Surroundings<'t>) -> Var<'t> {
         let Some(plan) = &self.explicit else { return z.tape().zeros(z.shape()) };
-        let mut arrays = self.known.record(z.tape());
-        arrays.extend([z, force, time]);
-        let rate = plan.record(&arrays, &self.operators);
+        let arrays = [&now.known[..], &[z, force, now.series]].concat();
+        let rate = plan.record(&arrays, &self.operators.at(now.outside));
         let batch = z.shape().sizes()[0];
         let rate = if rate.shape().rows() == batch { rate } else { rate.repeat_rows(batch) };
-        rate.reshape(z.shape())
+        let rate = rate.reshape(z.shape());
+        match &self.fluid {
+            Some(mask) => rate * z.tape().constant(&z.shape().sizes()[1..], mask),
+            None => rate,
+        }
     }
 
     /// Rate of the explicit terms at a field: the largest of their transposed derivative along patterns of signs, which
     /// include those that first and second differences change most.
-    fn rate(&self, z: &[Real]) -> f64 {
+    fn rate(&self, z: &[Real], t: f64) -> f64 {
         let (mesh, n) = (self.operators.volume().mesh(), z.len());
         let signs: [fn(usize) -> Real; 3] =
             [|_| 1.0, |i| if i % 2 == 0 { 1.0 } else { -1.0 }, |i| if i % 4 < 2 { 1.0 } else { -1.0 }];
         let tape = Tape::new(Arena::default(), &[]);
         let z = tape.input(mesh.shape(1), z);
-        let rate = self.explicit(z, tape.zeros(mesh.shape(1)), tape.zeros([1, 1]));
+        let now = self.at(&tape, Some(tape.constant([1, 1], &[t as Real])));
+        let rate = self.explicit(z, tape.zeros(mesh.shape(1)), &now);
         let (z, rate) = (z.id(), rate.id());
         let arena = tape.into_arena();
         let mut bars = Adjoints::default();
@@ -168,30 +194,25 @@ impl Stepper for WrittenEquation {
     }
 
     fn timed(&self) -> bool {
-        self.timed
+        self.changing || self.sides.timed
     }
 
     fn step_at<'t>(&self, z: Var<'t>, force: Var<'t>, now: Option<Var<'t>>) -> Var<'t> {
         let (tape, step) = (z.tape(), (self.tick / self.substeps as f64) as Real);
-        // The time of a substep is that of its middle.
-        let time = |substep: usize| match now {
-            Some(now) if self.timed => {
-                let within = (substep as f64 + 0.5) * self.tick / self.substeps as f64;
-                now.affine(self.tick as Real, within as Real).reshape([now.shape().count(), 1])
-            }
-            _ => tape.zeros([1, 1]),
+        // After so many substeps; explicit terms have the time of the middle of a substep.
+        let after = |substeps: f64| {
+            let within = substeps * self.tick / self.substeps as f64;
+            let time = |now: Var<'t>| now.affine(self.tick as Real, within as Real).reshape([now.shape().count(), 1]);
+            self.at(tape, now.filter(|_| self.timed()).map(time))
         };
-        let explicit = |substep: usize| {
-            let time = time(substep);
-            move |z: Var<'t>| self.explicit(z, force, time)
-        };
+        let at = |substep: usize| after(substep as f64 + 0.5);
         let Some((linear, coefficients)) = &self.implicit else {
             // Euler's or Heun's method.
             return (0..self.substeps).fold(z, |z, substep| {
-                let explicit = explicit(substep);
-                let rate = explicit(z);
+                let now = at(substep);
+                let rate = self.explicit(z, force, &now);
                 let ahead = z + rate * step;
-                if self.second_order { z + (rate + explicit(ahead)) * (0.5 * step) } else { ahead }
+                if self.second_order { z + (rate + self.explicit(ahead, force, &now)) * (0.5 * step) } else { ahead }
             });
         };
         let mesh = self.operators.volume().mesh();
@@ -199,8 +220,12 @@ impl Stepper for WrittenEquation {
             1 => tape.constant([1], all),
             _ => tape.constant(mesh.shape(1), all),
         });
-        let (system, outside) = (linear.factor(k, decay, fourth), self.operators.outside(tape));
-        (0..self.substeps).fold(z, |z, substep| system.step(z, outside, explicit(substep)))
+        let system = linear.factor(k, decay, fourth);
+        (0..self.substeps).fold(z, |z, substep| {
+            let now = at(substep);
+            let outside = |share: f64| if self.sides.timed { after(substep as f64 + share).outside } else { now.outside };
+            system.step_between(z, outside, |z| self.explicit(z, force, &now))
+        })
     }
 }
 
@@ -251,54 +276,6 @@ fn coefficient(term: &Term) -> Option<(usize, String)> {
     }
 }
 
-/// The mesh with its sides, and the numbers of their faces.
-fn mesh(draft: &Draft, known: &Known) -> Result<(Mesh, Vec<Real>), Error> {
-    let number = |text: &String| known.number(draft, "domain", text);
-    let mut numbers = Vec::new();
-    let mut side = |side: &SideText| -> Result<Side, Error> {
-        let (kind, outside) = match side {
-            SideText::Periodic => (Side::Periodic, 0.0),
-            SideText::Value(value) => (Side::Value, number(value)?),
-            SideText::Flux(flux) => (Side::Flux, number(flux)?),
-            SideText::Open(inflow) => (Side::Open, number(inflow)?),
-            SideText::Exchange { coefficient, outside } => {
-                let h = number(coefficient)?;
-                if h < 0.0 {
-                    return Err(
-                        draft.fault("domain", format!("the coefficient of an exchange cannot be {h}; it must be at least 0"))
-                    );
-                }
-                (Side::exchange(h), number(outside)?)
-            }
-        };
-        numbers.push(outside);
-        Ok(kind)
-    };
-    let mut sides = Vec::new();
-    for [low, high] in &draft.sides {
-        sides.push([side(low)?, side(high)?]);
-    }
-    let mesh = Mesh::new(&known.grid.nodes, &draft.size, sides);
-    let mut outside = vec![0.0; mesh.faces()];
-    for axis in 0..mesh.dimensions() {
-        for end in 0..2 {
-            outside[mesh.side(axis, end)].fill(numbers[2 * axis + end]);
-        }
-    }
-    Ok((mesh, outside))
-}
-
 fn count(steps: usize) -> String {
     if steps == 1 { "one step".into() } else { format!("{steps} steps") }
-}
-
-/// Returns true if a name occurs in an expression.
-fn mentions(expr: &Expr, name: &str) -> bool {
-    match &expr.node {
-        Node::Number(_) => false,
-        Node::Name(found) => found == name,
-        Node::Minus(a) => mentions(a, name),
-        Node::Infix(_, sides) => sides.iter().any(|side| mentions(side, name)),
-        Node::Call(_, all) => all.iter().any(|argument| mentions(argument, name)),
-    }
 }
