@@ -55,9 +55,11 @@ def toml(value: object) -> str:
         return str(value).lower()
     if isinstance(value, (str, PathLike)):
         return json.dumps(str(value), ensure_ascii=False)
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{json.dumps(str(key), ensure_ascii=False)} = {toml(part)}" for key, part in value.items()) + "}"
     if isinstance(value, Sequence):
         return "[" + ", ".join(toml(part) for part in value) + "]"
-    raise CinocError(f"{value!r} cannot be a setting; give a number, True or False, a string, or a list of these")
+    raise CinocError(f"{value!r} cannot be a setting; give a number, True or False, a string, or a list or dict of these")
 
 
 def overlay(settings: Mapping[str, object] | None, **more: object) -> dict[str, str]:
@@ -186,19 +188,23 @@ class Problem:
 
 
 def make(
-    problem: str | PathLike[str],
+    problem: str | PathLike[str] | Mapping[str, object],
     agents: int | None = None,
     set: Mapping[str, object] | None = None,
     preset: str = "shipped",
     dtype: DTypeLike = "float32",
 ) -> Problem:
-    """A problem by its name, or from a TOML file.
+    """A problem by its name, from a TOML file, or from a dict with the sections of a problem file.
 
+    In a dict, data files are in the current folder, and an array can be a map: {"maps": {"k": {"values": array}}, ...}.
     `agents`: their number. `set`: other settings, like {"physics.ticks": 50}; `cinoc.make("heat1d").config` has all of them.
     `preset`: "shipped" (that of the default policy), "tuned" (that of `PROBLEM:sharp`), "robust" or "paper". `dtype`: "float32", or
     "float64" to check derivatives.
     """
     chosen = {**(set or {}), **({} if agents is None else {"swarm.agents": agents})}
+    if isinstance(problem, Mapping):
+        text = "\n".join(f"{key} = {value}" for key, value in overlay(problem).items())
+        return Problem(engine(dtype).Problem.from_file_text(text, overlay(chosen)))
     return Problem(engine(dtype).Problem(problem, preset, overlay(chosen)))
 
 

@@ -69,6 +69,24 @@ def test_problem_files(tmp_path):
     assert np.allclose(batch.fields(), 0.5 + 0.05 * (0.5 - 0.5**3), atol=1e-3)
 
 
+def test_problems_of_dicts():
+    k = np.linspace(0.5, 1.5, 32, dtype=np.float32)
+    sections = {
+        "domain": {"size": [1.0], "cells": [32], "left": {"value": "sin(t)"}},
+        "maps": {"k": {"values": k}},
+        "fields": {"z": "k"},
+        "equations": {"z": "0.1*div(k*grad(z)) + push"},
+        "agents": {"number": 4, "push": {"width": 0.1, "range": [-1, 1]}},
+        "task": {"cost": {"error": "mean(z^2)"}, "score": "mean(z^2)"},
+        "time": {"tick": 0.05, "ticks": 20},
+    }
+    problem = cinoc.make(sections, set={"physics.ticks": 30})
+    assert (problem.agents, problem.ticks, problem.nodes) == (4, 30, (32,))
+    assert np.allclose(problem.draw().start, k)
+    with pytest.raises(cinoc.CinocError, match="equations.z: q is not known"):
+        cinoc.make({**sections, "equations": {"z": "q + push"}})
+
+
 def test_make_and_settings():
     problem = cinoc.make("heat1d", agents=5, set={"physics.ticks": 50, "physics.nu": 0.1, "train.agents": [4, 8], "observe.target": False})
     assert (problem.agents, problem.ticks, problem.nodes, problem.dtype) == (5, 50, (100,), np.float32)

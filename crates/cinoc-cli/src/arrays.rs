@@ -5,6 +5,7 @@ use crate::picture;
 use anyhow::{Context, Result, bail};
 use cinoc::export::Trial;
 use cinoc::internal::disk::WholeFile;
+use cinoc::internal::disk::npy::Header;
 use cinoc::internal::trace::Trace;
 use cinoc::internal::{budget, disk};
 use cinoc::internal::{shortened, shown};
@@ -73,36 +74,6 @@ pub fn fields(path: &Path, problem: &Problem) -> Result<Vec<Vec<Real>>> {
         bail!("{}: it holds NaN or infinite numbers; replace them", place());
     }
     Ok(values.chunks_exact(problem.stepper.state_count()).map(<[Real]>::to_vec).collect())
-}
-
-/// The header of a `.npy` file, parsed by hand: nothing is allocated by the sizes it claims before they are known to fit.
-struct Header<'a> {
-    descr: &'a str,
-    fortran: bool,
-    shape: Vec<u64>,
-    /// Bytes before the numbers.
-    size: u64,
-}
-
-impl<'a> Header<'a> {
-    fn of(start: &'a [u8]) -> Option<Self> {
-        let (magic, rest) = start.split_first_chunk::<6>()?;
-        let (version, rest) = rest.split_first_chunk::<2>()?;
-        let (length, rest) = match version[0] {
-            1 => rest.split_first_chunk().map(|(length, rest)| (usize::from(u16::from_le_bytes(*length)), rest))?,
-            _ => rest.split_first_chunk().map(|(length, rest)| (u32::from_le_bytes(*length) as usize, rest))?,
-        };
-        let text = std::str::from_utf8(rest.get(..length)?).ok().filter(|_| magic == b"\x93NUMPY")?;
-        let after = |key: &str| Some(text.split_once(&format!("'{key}':"))?.1.trim_start());
-        let numbers = after("shape")?.strip_prefix('(')?.split_once(')')?.0;
-        let numbers = numbers.split(',').map(str::trim).filter(|number| !number.is_empty());
-        Some(Self {
-            descr: after("descr")?.strip_prefix('\'')?.split_once('\'')?.0,
-            fortran: after("fortran_order")?.starts_with("True"),
-            shape: numbers.map(|number| number.parse().ok()).collect::<Option<_>>()?,
-            size: (start.len() - rest.len() + length) as u64,
-        })
-    }
 }
 
 /// A `.npz` file while it is written.

@@ -1,17 +1,13 @@
 //! Fields from images.
 
-use anyhow::{Context, Result, bail};
-use cinoc::internal::shown;
-use cinoc::internal::{budget, disk};
+use anyhow::{Context, Result, anyhow, bail};
+use cinoc::internal::disk::picture::Picture;
+use cinoc::internal::{disk, shown};
 use cinoc::{Problem, Real};
-use std::io::BufReader;
 use std::path::Path;
 
 /// The most pixels of a picture, far beyond any grid.
 const MOST: u64 = 1 << 26;
-
-/// The most bytes that a byte of a packed image unpacks to: Deflate writes 258 of them in two bits.
-const UNPACKED: u64 = 1032;
 
 /// The field of a `.png` for a problem in the plane: grey levels, black 0 and white 1, interpolated to the grid. The image fills the domain,
 /// with y upwards.
@@ -23,7 +19,7 @@ pub fn field(path: &Path, problem: &Problem) -> Result<Vec<Real>> {
     if problem.stepper.fields() > 1 {
         bail!("{}: {} has several fields; give a .npy file", place(), problem.name);
     }
-    let picture = Picture::read(path).with_context(place)?;
+    let picture = read(path).with_context(place)?;
     let (width, height) = (picture.width, picture.height);
     let level = |x: usize, y: usize| picture.level(x, height - 1 - y);
     // The pixels around a node, and its share of the way from one to the next.
@@ -44,51 +40,8 @@ pub fn field(path: &Path, problem: &Problem) -> Result<Vec<Real>> {
     Ok(field)
 }
 
-/// A picture in eight bits per colour, row by row from the top.
-struct Picture {
-    width: usize,
-    height: usize,
-    /// Colours of a pixel, transparency included.
-    samples: usize,
-    bytes: Vec<u8>,
-}
-
-impl Picture {
-    fn read(path: &Path) -> Result<Self> {
-        let file = disk::open(path)?;
-        let length = file.metadata()?.len();
-        let mut decoder = png::Decoder::new(BufReader::new(file));
-        decoder.set_transformations(png::Transformations::normalize_to_color8());
-        // Packed texts and profiles say nothing about a level.
-        decoder.set_ignore_text_chunk(true);
-        decoder.set_ignore_iccp_chunk(true);
-        let mut reader = decoder.read_info().context("it is not a picture in PNG format; save it again")?;
-        let (width, height) = (reader.info().width, reader.info().height);
-        if u64::from(width) * u64::from(height) > MOST {
-            bail!("it has {width} × {height} pixels; make it smaller, the grid has far fewer nodes");
-        }
-        if reader.info().raw_bytes() as u64 > UNPACKED * length {
-            bail!("it is damaged: {length} bytes cannot hold {width} × {height} pixels; save it again");
-        }
-        // The decoder takes it for granted.
-        if reader.info().palette.as_ref().is_some_and(|palette| palette.len() % 3 != 0 || !(3..=768).contains(&palette.len())) {
-            bail!("it is damaged: its palette is no list of colours; save it again");
-        }
-        budget::check(&format!("the picture {}", shown(path)), reader.output_buffer_size() as f64)?;
-        let mut bytes = vec![0; reader.output_buffer_size()];
-        // The first picture of an animation may be smaller than the file says.
-        let info = reader.next_frame(&mut bytes).context("it is damaged; save it again")?;
-        bytes.truncate(info.buffer_size());
-        Ok(Self { width: info.width as usize, height: info.height as usize, samples: info.color_type.samples(), bytes })
-    }
-
-    /// The grey level of a pixel, from 0 to 1.
-    fn level(&self, x: usize, y: usize) -> f64 {
-        // Transparency says nothing about a level.
-        let colours = if self.samples < 3 { 1 } else { 3 };
-        let pixel = &self.bytes[(y * self.width + x) * self.samples..][..colours];
-        pixel.iter().map(|&c| f64::from(c)).sum::<f64>() / (255 * colours) as f64
-    }
+fn read(path: &Path) -> Result<Picture> {
+    Picture::read(&disk::read(path)?, MOST).map_err(|reason| anyhow!(reason))
 }
 
 #[cfg(test)]
@@ -134,8 +87,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("x.png");
         std::fs::write(&path, bytes).expect("written");
-        Picture::read(&path)
-            .map_or_else(|error| format!("{error:#}"), |picture| format!("{} × {}", picture.width, picture.height))
+        read(&path).map_or_else(|error| format!("{error:#}"), |picture| format!("{} × {}", picture.width, picture.height))
     }
 
     /// Seventy bytes once took 67 MB, for the 8192 × 8192 pixels they claimed.

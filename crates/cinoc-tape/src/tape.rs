@@ -175,7 +175,8 @@ impl<'p> Tape<'p> {
         self.arena.borrow().nodes()[id.0 as usize].shape
     }
 
-    fn var(&self, id: VarId) -> Var<'_> {
+    /// Returns the variable with an identifier of this tape.
+    pub fn var(&self, id: VarId) -> Var<'_> {
         Var::new(self, id)
     }
 }

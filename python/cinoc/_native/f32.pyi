@@ -18,6 +18,10 @@ class Problem:
     def from_text(text: str, set: Mapping[str, str] | None = None) -> Problem:
         """A problem from the text of all its settings, as `config` gives it, with changes."""
 
+    @staticmethod
+    def from_file_text(text: str, set: Mapping[str, str] | None = None) -> Problem:
+        """A problem from the text of a problem file, with changes; its data files are in the current folder."""
+
     @property
     def name(self) -> str: ...
     @property

@@ -59,30 +59,36 @@ impl Linear {
 }
 
 impl Linear {
-    /// Advances `z` by a tick; `solve` returns the solution of `z' = p + τ·(L z' + f)`.
+    /// Advances `z` by a tick; `solve` returns the solution of `z' = p + τ·(L z' + f)` after a share of the tick.
     fn advance<'t>(
         &self,
         z: Var<'t>,
         explicit: impl Fn(Var<'t>) -> Var<'t>,
-        solve: impl Fn(Var<'t>, Var<'t>) -> Var<'t>,
+        solve: impl Fn(Var<'t>, Var<'t>, f64) -> Var<'t>,
     ) -> Var<'t> {
         let f = explicit(z);
-        let first = solve(z, f);
         if self.order == Order::First {
-            return first;
+            return solve(z, f, 1.0);
         }
+        let first = solve(z, f, GAMMA);
         // The rate of the first stage is (z₁ − z)/τ, of which L z₁ is the part without f.
         let delta = 1.0 - 0.5 / GAMMA;
         let rate = (first - z) * (((1.0 - GAMMA) / GAMMA - 1.0) / (GAMMA * self.tick)) as Real;
         let late = explicit(first) * ((1.0 - delta) / GAMMA) as Real;
-        solve(first, rate + f * ((delta - (1.0 - GAMMA)) / GAMMA) as Real + late)
+        solve(first, rate + f * ((delta - (1.0 - GAMMA)) / GAMMA) as Real + late, 1.0)
     }
 }
 
 impl<'t> System<'t> {
     /// Advances `dz/dt = L z + explicit(z)` by a tick, with the numbers `outside` of the sides.
     pub fn step(&self, z: Var<'t>, outside: Var<'t>, explicit: impl Fn(Var<'t>) -> Var<'t>) -> Var<'t> {
-        self.linear.advance(z, explicit, |p, f| self.solve(p, f, outside))
+        self.step_between(z, |_| outside, explicit)
+    }
+
+    /// The same with numbers of the sides that change: those after a share of the tick, at most 1. Taken at the middle
+    /// of a tick for all stages, they would reduce the order.
+    pub fn step_between(&self, z: Var<'t>, outside: impl Fn(f64) -> Var<'t>, explicit: impl Fn(Var<'t>) -> Var<'t>) -> Var<'t> {
+        self.linear.advance(z, explicit, |p, f, share| self.solve(p, f, outside(share)))
     }
 
     fn solve(&self, p: Var<'t>, f: Var<'t>, outside: Var<'t>) -> Var<'t> {
@@ -91,16 +97,22 @@ impl<'t> System<'t> {
 }
 
 /// Advances several fields together by a tick: `dz/dt = L z + explicit(z)`, where `z` holds one field after another along
-/// its first axis of cells. Each field has its linear terms and the numbers of its sides, or `None` without such terms.
+/// its first axis of cells. Each field has its linear terms, or `None` without such terms; `outside` are the numbers of
+/// the sides of a field after a share of the tick.
 ///
 /// # Panics
 /// If no field has linear terms, or their ticks or orders differ.
-pub fn step_together<'t>(fields: &[Option<(System<'t>, Var<'t>)>], z: Var<'t>, explicit: impl Fn(Var<'t>) -> Var<'t>) -> Var<'t> {
-    let linear = &fields.iter().flatten().next().expect("a field with linear terms").0.linear;
-    let same = |(system, _): &(System, Var)| (system.linear.tick, system.linear.order) == (linear.tick, linear.order);
+pub fn step_together<'t>(
+    fields: &[Option<System<'t>>],
+    z: Var<'t>,
+    outside: impl Fn(usize, f64) -> Var<'t>,
+    explicit: impl Fn(Var<'t>) -> Var<'t>,
+) -> Var<'t> {
+    let linear = &fields.iter().flatten().next().expect("a field with linear terms").linear;
+    let same = |system: &System| (system.linear.tick, system.linear.order) == (linear.tick, linear.order);
     assert!(fields.iter().flatten().all(same), "fields are stepped together by the same tick and order");
-    if let [Some((system, outside))] = fields {
-        return system.step(z, *outside, explicit);
+    if let [Some(system)] = fields {
+        return system.step_between(z, |share| outside(0, share), explicit);
     }
     let (batch, count) = (z.shape().sizes()[0], z.shape().count());
     let (row, tau) = (count / batch, linear.solve.0.tau());
@@ -109,10 +121,10 @@ pub fn step_together<'t>(fields: &[Option<(System<'t>, Var<'t>)>], z: Var<'t>, e
     part[..axes].copy_from_slice(z.shape().sizes());
     part[1] /= fields.len();
     let (part, n) = (Shape::new(&part[..axes]), row / fields.len());
-    linear.advance(z, explicit, |p, f| {
+    linear.advance(z, explicit, |p, f, share| {
         let solved = fields.iter().enumerate().map(|(i, field)| {
             let [p, f] = [p, f].map(|x| x.reshape([batch, row]).columns(i * n, (i + 1) * n).reshape(part));
-            let solved = field.as_ref().map_or_else(|| p + f * tau, |(system, outside)| system.solve(p, f, *outside));
+            let solved = field.as_ref().map_or_else(|| p + f * tau, |system| system.solve(p, f, outside(i, share)));
             solved.reshape([batch, n])
         });
         solved.reduce(Var::join).expect("fields").reshape(z.shape())

@@ -75,6 +75,15 @@ impl Problem {
         Self::built(py, config_of(text, &pairs(set)?)?)
     }
 
+    /// A problem from the text of a problem file, with changes; its data files are in the current folder.
+    #[staticmethod]
+    #[pyo3(signature = (text, set = None))]
+    fn from_file_text(py: Python<'_>, text: &str, set: Option<&Bound<'_, PyMapping>>) -> PyResult<Self> {
+        let set = pairs(set)?;
+        let open = |changes| Registry::builtin().open_text(text, "problem.toml", Preset::Shipped, &changes);
+        Self::built(py, Overlay::from_pairs(set).and_then(open).map_err(told)?)
+    }
+
     #[getter]
     fn name(&self) -> &str {
         &self.inner.name

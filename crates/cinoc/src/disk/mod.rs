@@ -1,6 +1,10 @@
 //! Files: atomic writes, bounded reads, and cached arrays.
 
 pub mod cache;
+#[cfg(feature = "files")]
+pub mod npy;
+#[cfg(feature = "files")]
+pub mod picture;
 pub mod protobuf;
 
 use crate::error::shown;

@@ -4,7 +4,6 @@
 use super::draft::{AlsoText, Draft};
 use super::known::Known;
 use super::operators::CellOperators;
-use super::written::{TIME, mentions};
 use super::written_task::{WrittenTask, bare_operators, with_fields};
 use crate::agents::{LAST, LEVEL};
 use crate::limit::Actuators;
@@ -14,7 +13,7 @@ use crate::settings::lasting;
 use crate::task::{Instance, Task, mean_square};
 use crate::{Error, Real};
 use cinoc_tape::{Arena, Tape, Var};
-use cinoc_text::{Axis, Kind, Plan};
+use cinoc_text::{Axis, Plan};
 use std::sync::Arc;
 
 /// Instances, with fields at as many times, of which the typical size of a text is the root mean square.
@@ -57,21 +56,19 @@ impl Ground {
     }
 
     /// Values of a text, `[1 or batch, cells]`, or `[1 or batch, 1]`.
-    fn record<'t>(&self, text: &Text, z: Var<'t>, target: Var<'t>, time: Var<'t>) -> Var<'t> {
-        let mut arrays = self.known.with_state(z, self.has_target.then_some(target));
-        arrays.push(time);
-        text.plan.record(&arrays, &self.operators)
+    fn record<'t>(&self, text: &Text, z: Var<'t>, target: Var<'t>, now: Option<Var<'t>>, tick: f64) -> Var<'t> {
+        let arrays = self.known.with_state(z, self.has_target.then_some(target), now, tick);
+        text.plan.record(&arrays, &self.operators.at(z.tape().zeros([1])))
     }
 }
 
 impl Text {
     fn new(draft: &Draft, known: &Known, text: &str) -> Result<Self, Error> {
-        let (key, mut scope) = ("agents.see.also", with_fields(draft, known)?);
-        scope.add(&[TIME], Kind::SERIES).map_err(|error| draft.fault(key, error.to_string()))?;
+        let (key, scope) = ("agents.see.also", with_fields(draft, known)?);
         let expr = known.parse(draft, key, text, &scope)?;
         let cells = expr.kind.axis == Axis::Cells;
         let plan = known.plan(draft, key, &[&expr], &scope, if cells { Axis::Cells } else { Axis::Instance })?;
-        let timed = mentions(&expr, TIME);
+        let timed = known.series.occur_in(&expr);
         Ok(Self { plan, cells, timed })
     }
 
@@ -79,13 +76,13 @@ impl Text {
     fn typical(&self, draft: &Draft) -> Result<f64, Error> {
         let constants: Vec<f64> = draft.constants.iter().map(|constant| constant.value).collect();
         let ground = Ground::new(draft, Arc::new(Known::new(draft, &draft.cells, &constants)?));
-        let task = WrittenTask::new(draft, ground.known.clone())?;
+        let task = WrittenTask::new(draft, ground.known.clone(), draft.time.tick)?;
         let square = |i: usize| {
             let Instance { start, target } = task.sample(&mut Rng::new(0, Stream::Validate, i as u64), Split::Validation);
             let tape = Tape::new(Arena::default(), &[]);
             let [z, target] = [start, target].map(|z| tape.constant([1, z.len()], &z));
-            let time = (i as f64 + 0.5) / TYPICAL as f64 * draft.time.tick * draft.time.ticks as f64;
-            let values = ground.record(self, z, target, tape.constant([1, 1], &[time as Real])).value();
+            let now = (i as f64 + 0.5) / TYPICAL as f64 * draft.time.ticks as f64;
+            let values = ground.record(self, z, target, Some(tape.constant([1], &[now as Real])), draft.time.tick).value();
             mean_square(&values, &vec![0.0; values.len()])
         };
         let size = ((0..TYPICAL).map(square).sum::<f64>() / TYPICAL as f64).sqrt();
@@ -155,10 +152,9 @@ impl AlsoSeen {
         let &Visible { z, target, xi, now, previous, stock, .. } = visible;
         let (tape, &[batch, agents, _]) = (z.tape(), xi.shape().sizes()) else { unreachable!("positions of agents") };
         let per_agent = |width: usize| xi.shape().with_last(width);
-        let time = now.map_or_else(|| tape.zeros([1, 1]), |now| now.affine(self.tick as Real, 0.0).reshape([batch, 1]));
         let field = self.ground.operators.volume().mesh().shape(batch);
         let text = |text: &Text| {
-            let values = self.ground.record(text, z, target, time);
+            let values = self.ground.record(text, z, target, now, self.tick);
             let width = values.shape().last();
             let values = if values.shape().rows() == batch { values } else { values.repeat_rows(batch).reshape([batch, width]) };
             match text.cells {

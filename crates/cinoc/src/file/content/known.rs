@@ -1,10 +1,14 @@
 //! Names whose values are the same in all ticks: coordinates, maps and constants.
 
-use super::draft::Draft;
+use super::draft::{Draft, MapText};
+use super::map_data::on_cells;
+use super::series::Series;
 use crate::{Error, Real};
 use cinoc_pde::Grid;
+use cinoc_pde::volume::Mesh;
 use cinoc_tape::{Arena, Shape, Tape, Var};
 use cinoc_text::{Axis, Call, Expr, Kind, Operators, Plan, Scope, parse};
+use std::sync::Arc;
 
 /// Names of the coordinates.
 const COORDINATES: [&str; 3] = ["x", "y", "z"];
@@ -17,10 +21,13 @@ pub struct Known {
     pub grid: Grid,
     pub scope: Scope,
     arrays: Vec<(Shape, Vec<Real>)>,
+    /// Indices of the cells that are not solid; `None` if no cell is.
+    pub fluid: Option<Arc<[u32]>>,
+    pub series: Series,
 }
 
 /// No operators: in texts of numbers.
-struct Without;
+pub struct Without;
 
 impl Operators for Without {
     fn record<'t>(&self, tape: &'t Tape<'t>, _: &Call, inputs: &[Var<'t>]) -> Var<'t> {
@@ -42,19 +49,74 @@ impl Known {
             values.extend((0..count).map(|i| (((i / stride % cells[axis]) as f64 + shift) * spacing(axis)) as Real));
         }
         let mut names: Vec<&str> = COORDINATES[..d].to_vec();
-        let mut known = Self { grid, scope: Scope::new(d), arrays: Vec::new() };
+        let (scope, fluid, series) = (Scope::new(d), None, Series::default());
+        let mut known = Self { grid, scope, arrays: Vec::new(), fluid, series };
         known.fill(draft, &names, values.clone(), constants)?;
-        if draft.maps.is_empty() {
-            return Ok(known);
+        for (name, map) in &draft.maps {
+            if let Some(on_cells) = on_cells(draft, &format!("maps.{name}"), map, &known)? {
+                values.extend(on_cells);
+                names.push(name);
+            }
         }
-        for (name, text) in &draft.maps {
-            let key = format!("maps.{name}");
-            let map = known.parse(draft, &key, text, &known.scope)?;
-            values.extend(known.cells(draft, &key, &map)?);
-            names.push(name);
+        known.fill(draft, &names, values.clone(), constants)?;
+        for (name, map) in &draft.maps {
+            if let MapText::Text(text) = map {
+                values.extend(known.text(draft, &format!("maps.{name}"), text)?);
+                names.push(name);
+            }
         }
         known.fill(draft, &names, values, constants)?;
+        known.add_vectors(draft)?;
+        known.fluid = known.fluid_cells(draft)?;
+        known.series = Series::new(draft, &known)?;
         Ok(known)
+    }
+
+    fn add_vectors(&mut self, draft: &Draft) -> Result<(), Error> {
+        for (name, map) in &draft.maps {
+            let MapText::Vector(texts) = map else { continue };
+            let (key, d) = (format!("maps.{name}"), self.grid.dimensions());
+            if texts.len() != d {
+                let reason = format!("a vector has a text for each axis, here {d}, like wind = [\"0.1\", \"x\"] in the plane");
+                return Err(draft.fault(key, reason));
+            }
+            let mut values = Vec::new();
+            for text in texts {
+                values.extend(self.text(draft, &key, text)?);
+            }
+            self.scope.add(&[name], Kind::MAP.vector()).map_err(|error| draft.fault(key, error.to_string()))?;
+            self.arrays.push((Shape::new(&[1, values.len()]), values));
+        }
+        Ok(())
+    }
+
+    fn fluid_cells(&self, draft: &Draft) -> Result<Option<Arc<[u32]>>, Error> {
+        let Some(text) = &draft.solid else { return Ok(None) };
+        let key = "domain.solid";
+        // A condition, or a number that is not zero.
+        let condition = format!("where({text}, 1, 0)");
+        let is_condition = parse(&condition, &self.scope).is_ok();
+        let solid = self.text(draft, key, if is_condition { &condition } else { text })?;
+        let fluid: Vec<u32> = (0..).zip(&solid).filter(|(_, solid)| **solid == 0.0).map(|(i, _)| i).collect();
+        if fluid.is_empty() {
+            return Err(draft.fault(key, "all cells are solid; correct the condition, like \"walls > 0.5\""));
+        }
+        Ok((fluid.len() < solid.len()).then(|| fluid.into()))
+    }
+
+    /// The mesh with the solid cells.
+    pub fn with_solid(&self, mesh: Mesh) -> Mesh {
+        match self.fluid_mask() {
+            Some(mask) => mesh.with_solid(&mask.iter().map(|fluid| *fluid == 0.0).collect::<Vec<_>>()),
+            None => mesh,
+        }
+    }
+
+    /// One for each cell, 0 if it is solid, else 1; `None` if no cell is.
+    pub fn fluid_mask(&self) -> Option<Vec<Real>> {
+        let mut mask = vec![0.0; self.grid.count()];
+        self.fluid.as_ref()?.iter().for_each(|i| mask[*i as usize] = 1.0);
+        Some(mask)
     }
 
     fn fill(&mut self, draft: &Draft, maps: &[&str], values: Vec<Real>, constants: &[f64]) -> Result<(), Error> {
@@ -92,15 +154,18 @@ impl Known {
         self.arrays.iter().map(|(shape, values)| tape.constant(*shape, values)).collect()
     }
 
-    /// Records the values with those of the fields behind them, and of the target if there is one: that of the first field.
-    pub fn with_state<'t>(&self, z: Var<'t>, target: Option<Var<'t>>) -> Vec<Var<'t>> {
+    /// Records the values with those of the fields behind them, of the target if there is one (that of the first field),
+    /// and of the series after `now` ticks, `[batch]`.
+    pub fn with_state<'t>(&self, z: Var<'t>, target: Option<Var<'t>>, now: Option<Var<'t>>, tick: f64) -> Vec<Var<'t>> {
         let mut arrays = self.record(z.tape());
+        let series = self.series.after(&arrays, now, tick);
         arrays.push(z);
         arrays.extend(target.map(|target| {
             let (batch, n) = (target.shape().sizes()[0], self.grid.count());
             let all = target.shape().count() / batch;
             if all == n { target } else { target.reshape([batch, all]).columns(0, n) }
         }));
+        arrays.push(series);
         arrays
     }
 
@@ -118,9 +183,9 @@ impl Known {
         }
     }
 
-    /// Values of an expression in all cells.
-    pub fn cells(&self, draft: &Draft, key: &str, expr: &Expr) -> Result<Vec<Real>, Error> {
-        self.evaluate(draft, key, expr, Axis::Cells)
+    /// Values of a text in all cells.
+    fn text(&self, draft: &Draft, key: &str, text: &str) -> Result<Vec<Real>, Error> {
+        self.evaluate(draft, key, &self.parse(draft, key, text, &self.scope)?, Axis::Cells)
     }
 
     /// Values of a coefficient: one for each cell, or one if they are all the same.

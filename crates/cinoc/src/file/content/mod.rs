@@ -2,13 +2,19 @@
 
 mod also_seen;
 mod boxes;
+mod curves;
+mod data;
 mod draft;
 mod known;
+mod map_data;
 mod operators;
 mod random_field;
 mod section;
 mod sections;
 mod seen_field;
+mod series;
+mod sides;
+mod sorted;
 mod stable_step;
 mod written;
 mod written_swarm;
@@ -24,6 +30,7 @@ use crate::task::{Instance, Task};
 use crate::{Error, Problem, budget};
 use also_seen::AlsoSeen;
 use cinoc_pde::Stepper;
+use data::Data;
 use draft::{AgentsText, Draft};
 use known::Known;
 use sections::Sections;
@@ -31,7 +38,7 @@ use seen_field::SeenField;
 use std::path::Path;
 use std::sync::Arc;
 use toml::{Table, Value};
-use written::WrittenEquation;
+use written::{Clock, WrittenEquation};
 use written_task::WrittenTask;
 
 /// Memory per cell, in bytes.
@@ -39,8 +46,9 @@ const BYTES_PER_CELL: f64 = 1000.0;
 
 /// Opens a problem file with this text.
 pub fn open(text: &str, place: &str) -> Result<Opened, Error> {
-    let draft = Draft::read(text, place)?;
+    let mut draft = Draft::read(text, place)?;
     boxes::check_file(&draft)?;
+    draft.data = Data::read(&draft)?;
     check_size(&draft, &draft.cells)?;
     let (tree, policy, train) = sections::defaults(&draft, text)?;
     let stem = Path::new(place).file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
@@ -50,9 +58,14 @@ pub fn open(text: &str, place: &str) -> Result<Opened, Error> {
 }
 
 fn draft(tree: &Table) -> Result<Draft, Error> {
-    let get = |key: &str| tree.get("file").and_then(|file| file.get(key)).and_then(Value::as_str);
-    let text = get("text").ok_or_else(|| section::fault("the settings", "file.text", "it is missing"))?;
-    Draft::read(text, get("name").unwrap_or("the problem file"))
+    let get = |key: &str| tree.get("file").and_then(|file| file.get(key));
+    let text = get("text").and_then(Value::as_str);
+    let text = text.ok_or_else(|| section::fault("the settings", "file.text", "it is missing"))?;
+    let mut draft = Draft::read(text, get("name").and_then(Value::as_str).unwrap_or("the problem file"))?;
+    let data = get("data").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+    let damaged = || section::fault("the settings", "file.data", "it is damaged; open the problem file again");
+    draft.data = Data::of(data.iter().filter_map(Value::as_str)).ok_or_else(damaged)?;
+    Ok(draft)
 }
 
 /// Every key of the sections of a problem.
@@ -129,7 +142,7 @@ fn parts(name: &str, tree: &Table) -> Result<(Problem, Vec<String>), Error> {
     let Sections { constants, physics, agents, observe } = Sections::of(&draft, tree)?;
     let known = Arc::new(Known::new(&draft, &physics.cells, &constants)?);
     let grid = known.grid.clone();
-    let mut task = WrittenTask::new(&draft, known.clone())?;
+    let mut task = WrittenTask::new(&draft, known.clone(), physics.dt)?;
     let instance = |i| task.sample(&mut Rng::new(0, Stream::Validate, i), Split::Validation);
     // Starts, and these with the first field at its target.
     let states: Vec<_> = (0..4)
@@ -139,16 +152,21 @@ fn parts(name: &str, tree: &Table) -> Result<(Problem, Vec<String>), Error> {
             [start, target]
         })
         .collect();
-    let stepper = WrittenEquation::new(&draft, known.clone(), physics.dt, physics.substeps, &states)?;
+    let clock = Clock { tick: physics.dt, ticks: physics.ticks, substeps: physics.substeps };
+    let stepper = WrittenEquation::new(&draft, known.clone(), clock, &states)?;
     let mut notes = stepper.treatments.clone();
     notes.push(stepper.steps());
+    if let Some(fluid) = &known.fluid {
+        let count = grid.count();
+        notes.push(format!("{} of {count} cells are solid", count - fluid.len()));
+    }
     let ranges = written_swarm::ranges(&draft, &agents);
     let actuators = written_swarm::actuators(&draft, &ranges, physics.dt);
     let mut limits: Vec<f64> = ranges.iter().map(|[low, high]| high.max(-low)).collect();
     limits.extend(agents.v_limit().into_iter().flat_map(|speed| vec![speed; grid.dimensions()]));
     let also = AlsoSeen::new(&draft, known.clone(), &limits, actuators.clone(), physics.dt)?;
-    let sense = SeenField::new(&draft, known.clone(), Sight::around(&grid, &observe), also)?;
-    task.timed = stepper.timed() || sense.timed();
+    let sense = SeenField::new(&draft, known.clone(), Sight::around(&grid, &observe), also, physics.dt)?;
+    task.timed |= stepper.timed() || sense.timed();
     let swarm = written_swarm::swarm(&draft, &agents, &known, sense, actuators, physics.dt);
     let swarm = swarm.with_self_sensing(observe.self_sensing());
     let (stepper, task) = (Box::new(stepper), Box::new(task));

@@ -1,8 +1,9 @@
 //! Operators of texts on the cells of a domain.
 
+use super::known::Known;
 use crate::Real;
 use cinoc_pde::volume::{Mesh, Side, Volume};
-use cinoc_tape::{Cotangents, Inputs, Op, Shape, Tape, Var};
+use cinoc_tape::{Cotangents, Inputs, Op, Shape, Tape, Var, VarId};
 use cinoc_text::{Axis, Call, Operator, Operators, Reduction};
 use std::sync::Arc;
 
@@ -11,29 +12,35 @@ pub struct CellOperators {
     field: String,
     sides: Volume,
     bare: Volume,
-    /// Numbers of the sides, one per face.
-    outside: Vec<Real>,
+    /// The cells that count in means, sums and maxima; `None` for all.
+    fluid: Option<Arc<[u32]>>,
     largest: Arc<Largest>,
+}
+
+/// These operators with the numbers of the sides.
+pub struct AtSides<'a> {
+    operators: &'a CellOperators,
+    outside: VarId,
 }
 
 impl CellOperators {
     /// Creates the operators for the field of this name.
-    pub fn new(field: &str, mesh: Mesh, outside: Vec<Real>) -> Self {
+    pub fn new(field: &str, mesh: Mesh, known: &Known) -> Self {
         let end = |side: &Side| if *side == Side::Periodic { Side::Periodic } else { Side::Open };
         let ends = mesh.sides().iter().map(|ends| [end(&ends[0]), end(&ends[1])]).collect();
         let lengths: Vec<f64> = (0..mesh.dimensions()).map(|axis| mesh.spacing(axis) * mesh.cells()[axis] as f64).collect();
-        let bare = Volume::new(Mesh::new(mesh.cells(), &lengths, ends));
-        Self { field: field.into(), sides: Volume::new(mesh), bare, outside, largest: Arc::new(Largest) }
+        let bare = Volume::new(known.with_solid(Mesh::new(mesh.cells(), &lengths, ends)));
+        Self { field: field.into(), sides: Volume::new(mesh), bare, fluid: known.fluid.clone(), largest: Arc::new(Largest) }
+    }
+
+    /// The operators with the numbers of the sides.
+    pub fn at(&self, outside: Var) -> AtSides<'_> {
+        AtSides { operators: self, outside: outside.id() }
     }
 
     /// The operators on the field.
     pub fn volume(&self) -> &Volume {
         &self.sides
-    }
-
-    /// Numbers of the sides on a tape.
-    pub fn outside<'t>(&self, tape: &'t Tape<'t>) -> Var<'t> {
-        if self.outside.is_empty() { tape.zeros([1]) } else { tape.constant([1, self.outside.len()], &self.outside) }
     }
 
     /// Values as a field, of at least `batch` instances.
@@ -46,23 +53,24 @@ impl CellOperators {
 }
 
 /// Operators on several fields, each with its own sides.
-pub struct OfFields<'a>(pub &'a [CellOperators]);
+pub struct OfFields<'a>(pub Vec<AtSides<'a>>);
 
 impl Operators for OfFields<'_> {
     fn record<'t>(&self, tape: &'t Tape<'t>, call: &Call, inputs: &[Var<'t>]) -> Var<'t> {
-        let own = self.0.iter().find(|operators| call.of.as_ref() == Some(&operators.field));
+        let own = self.0.iter().find(|at| call.of.as_ref() == Some(&at.operators.field));
         own.unwrap_or(&self.0[0]).record(tape, call, inputs)
     }
 }
 
-impl Operators for CellOperators {
+impl Operators for AtSides<'_> {
     fn record<'t>(&self, tape: &'t Tape<'t>, call: &Call, inputs: &[Var<'t>]) -> Var<'t> {
-        let own = call.of.as_ref() == Some(&self.field);
-        let volume = if own { &self.sides } else { &self.bare };
-        let outside = if own { self.outside(tape) } else { tape.zeros([1]) };
+        let cells = self.operators;
+        let own = call.of.as_ref() == Some(&cells.field);
+        let volume = if own { &cells.sides } else { &cells.bare };
+        let outside = if own { tape.var(self.outside) } else { tape.zeros([1]) };
         let batch = inputs.iter().map(|input| input.shape().rows()).max().unwrap_or(1);
-        let field = |i: usize| self.shaped(inputs[i], batch);
-        let map = |i: usize| self.shaped(inputs[i], 1);
+        let field = |i: usize| cells.shaped(inputs[i], batch);
+        let map = |i: usize| cells.shaped(inputs[i], 1);
         let last = inputs.len() - 1;
         let result = match &call.operator {
             Operator::Laplacian => volume.laplacian(field(0), outside),
@@ -71,13 +79,16 @@ impl Operators for CellOperators {
             Operator::Advection => volume.advection(field(last), &(0..last).map(map).collect::<Vec<_>>(), outside),
             Operator::Transport => volume.transport(field(last), &(0..last).map(map).collect::<Vec<_>>(), outside),
             Operator::Divergence => {
-                let along = |axis: usize| self.bare.gradient(axis, field(axis), tape.zeros([1]));
+                let along = |axis: usize| cells.bare.gradient(axis, field(axis), tape.zeros([1]));
                 (1..inputs.len()).fold(along(0), |sum, axis| sum + along(axis))
             }
             Operator::Reduction { reduction, axis, .. } => {
-                let all = inputs[0];
+                let all = match (&cells.fluid, axis) {
+                    (Some(fluid), Axis::Cells) => inputs[0].gather(fluid),
+                    _ => inputs[0],
+                };
                 let values = match (reduction, axis) {
-                    (Reduction::Maximum, _) => all.apply(&self.largest),
+                    (Reduction::Maximum, _) => all.apply(&cells.largest),
                     (Reduction::Sum, _) => all.sum_keeping(1),
                     (Reduction::Mean, Axis::Cells | Axis::Agents | Axis::Instance) => all.mean_keeping(1),
                 };

@@ -24,7 +24,7 @@ impl Section {
         Self { place: place.into(), path: String::new(), table, known: Vec::new() }
     }
 
-    /// Full name of a key.
+    /// Full name of a key; that of the section without one.
     pub fn path(&self, key: &str) -> String {
         match (self.path.as_str(), key) {
             ("", key) => key.into(),

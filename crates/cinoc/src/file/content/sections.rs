@@ -1,6 +1,7 @@
 //! The settings of a problem file: sections that can be changed like those of any problem.
 
 use super::boxes;
+use super::data;
 use super::draft::Draft;
 use super::known::Known;
 use super::seen_field::Seen;
@@ -38,6 +39,9 @@ settings! {
         name: String = 200,
         /// Its text.
         text: String = LONGEST,
+        /// Its data files, each with its name.
+        #[absent = Vec::<String>::new()]
+        data: Vec<String> = (0..=data::MOST_FILES, data::LONGEST),
     }
 }
 
@@ -133,11 +137,11 @@ pub fn table(draft: &Draft) -> Vec<Setting> {
 /// The sections as the file says, and the recipe: nothing in it needs tuning.
 pub fn defaults(draft: &Draft, text: &str) -> Result<(Table, Table, Train), Error> {
     let values: Vec<f64> = draft.constants.iter().map(|constant| constant.value).collect();
-    let known = Arc::new(Known::new(draft, &draft.cells, &values)?);
-    let size = typical(&WrittenTask::new(draft, known.clone())?, Seen::new(draft, known)?.as_ref());
+    let (known, tick) = (Arc::new(Known::new(draft, &draft.cells, &values)?), draft.time.tick);
+    let size = typical(&WrittenTask::new(draft, known.clone(), tick)?, Seen::new(draft, known, tick)?.as_ref());
     let mut tree = Table::new();
     let mut put = |key: &str, value| drop(tree.insert(key.into(), value));
-    put("file", value(&WrittenFile { name: file_name(&draft.place), text: text.into() }));
+    put("file", value(&WrittenFile { name: file_name(&draft.place), text: text.into(), data: draft.data.texts() }));
     if !draft.constants.is_empty() {
         let each = |constant: &super::draft::Constant| (constant.name.clone(), Value::Float(constant.value));
         put("constants", Value::Table(draft.constants.iter().map(each).collect()));

@@ -24,45 +24,58 @@ pub struct Seen {
     operators: CellOperators,
     plan: Plan,
     has_target: bool,
+    /// 0 in solid cells, where there is no error.
+    fluid: Option<Vec<Real>>,
+    /// Duration of a tick.
+    tick: f64,
+    /// True if it depends on time.
+    timed: bool,
 }
 
 impl Seen {
-    /// Compiles the text of the file, or that of several fields.
-    pub fn new(draft: &Draft, known: Arc<Known>) -> Result<Option<Self>, Error> {
-        let several = || (draft.fields.len() > 1).then(|| draft.error());
-        let Some(text) = &draft.agents.error.clone().or_else(several) else { return Ok(None) };
+    /// Compiles the text of the file; of the error, if there are several fields or solid cells.
+    pub fn new(draft: &Draft, known: Arc<Known>, tick: f64) -> Result<Option<Self>, Error> {
+        let has_target = draft.task.target.is_some();
+        let needed = || (draft.fields.len() > 1 || known.fluid.is_some()).then(|| draft.error());
+        let Some(text) = draft.agents.error.clone().or_else(needed) else { return Ok(None) };
         let (key, scope) = ("agents.see.error", with_fields(draft, &known)?);
-        let expr = known.parse(draft, key, text, &scope)?;
+        let expr = known.parse(draft, key, &text, &scope)?;
         let plan = known.plan(draft, key, &[&expr], &scope, Axis::Cells)?;
-        let (operators, has_target) = (bare_operators(draft, &known), draft.task.target.is_some());
-        Ok(Some(Self { known, operators, plan, has_target }))
+        let (operators, fluid, timed) = (bare_operators(draft, &known), known.fluid_mask(), known.series.occur_in(&expr));
+        Ok(Some(Self { known, operators, plan, has_target, fluid, tick, timed }))
     }
 
-    fn record<'t>(&self, z: Var<'t>, target: Var<'t>) -> Var<'t> {
-        let arrays = self.known.with_state(z, self.has_target.then_some(target));
-        let seen = self.plan.record(&arrays, &self.operators);
+    fn record<'t>(&self, z: Var<'t>, target: Var<'t>, now: Option<Var<'t>>) -> Var<'t> {
+        let tape = z.tape();
+        let arrays = self.known.with_state(z, self.has_target.then_some(target), now, self.tick);
+        let seen = self.plan.record(&arrays, &self.operators.at(tape.zeros([1])));
         let batch = z.shape().sizes()[0];
         let seen = if seen.shape().rows() == batch { seen } else { seen.repeat_rows(batch) };
-        seen.reshape(self.operators.volume().mesh().shape(batch))
+        let seen = seen.reshape(self.operators.volume().mesh().shape(batch));
+        match &self.fluid {
+            Some(mask) => seen * tape.constant(&seen.shape().sizes()[1..], mask),
+            None => seen,
+        }
     }
 
     /// Values for one instance.
     pub fn values(&self, z: &[Real], target: &[Real]) -> Vec<Real> {
         let tape = Tape::new(Arena::default(), &[]);
         let [z, target] = [z, target].map(|z| tape.constant([1, z.len()], z));
-        self.record(z, target).value()
+        let start = tape.constant([1], &[0.0]);
+        self.record(z, target, Some(start)).value()
     }
 }
 
 impl SeenField {
     /// Lets `sight` see what the file says.
-    pub fn new(draft: &Draft, known: Arc<Known>, sight: Sight, also: AlsoSeen) -> Result<Self, Error> {
-        Ok(Self { sight, text: Seen::new(draft, known)?, also })
+    pub fn new(draft: &Draft, known: Arc<Known>, sight: Sight, also: AlsoSeen, tick: f64) -> Result<Self, Error> {
+        Ok(Self { sight, text: Seen::new(draft, known, tick)?, also })
     }
 
-    /// True if what agents see depends on time.
+    /// Returns true if what agents see depends on time.
     pub fn timed(&self) -> bool {
-        self.also.timed()
+        self.also.timed() || self.text.as_ref().is_some_and(|seen| seen.timed)
     }
 
     fn with_also<'t>(&self, seen: Observation<'t>, readings: &[Var<'t>]) -> Observation<'t> {
@@ -71,7 +84,7 @@ impl SeenField {
 
     fn through<'t>(&self, visible: &Visible<'t>) -> Visible<'t> {
         let Some(seen) = &self.text else { return *visible };
-        let z = seen.record(visible.z, visible.target);
+        let z = seen.record(visible.z, visible.target, visible.now);
         Visible { z, target: z.tape().zeros(z.shape()), ..*visible }
     }
 }

@@ -1,18 +1,18 @@
 //! The equations of a problem file as a stepper.
 
-use super::draft::{Draft, FieldText, SideText};
+use super::draft::Draft;
 use super::known::Known;
 use super::operators::{CellOperators, OfFields};
+use super::series::mentions;
+use super::sides::Sides;
+use super::sorted::{Sorted, sorted};
 use super::stable_step::{Sizes, stable_step};
 use crate::{Error, Real};
-use cinoc_pde::volume::{Linear, Mesh, Order, Side, System, step_together};
+use cinoc_pde::volume::{Linear, Mesh, Order, System, step_together};
 use cinoc_pde::{Grid, Stepper};
 use cinoc_tape::{Tape, Var};
-use cinoc_text::{Axis, Expr, Form, Kind, Node, Plan, Scope, Term, Treatment, parse, sum, terms};
+use cinoc_text::{Axis, Kind, Plan};
 use std::sync::Arc;
-
-/// Name of the time.
-pub const TIME: &str = "t";
 
 /// Steps of a tick beyond which an equation is refused.
 const MOST_SUBSTEPS: f64 = 10_000.0;
@@ -26,20 +26,34 @@ pub struct WrittenEquation {
     known: Arc<Known>,
     /// Operators on each field.
     operators: Vec<CellOperators>,
+    /// Sides of each field.
+    sides: Vec<Sides>,
+    /// 0 in solid cells, where nothing changes.
+    fluid: Option<Vec<Real>>,
     /// Implicit terms of each field, if it has any.
     implicit: Vec<Option<Implicit>>,
     /// Explicit terms of all fields.
     explicit: Option<Plan>,
-    timed: bool,
+    /// True if the explicit terms depend on time.
+    changing: bool,
     /// Number of the agents' channels.
     channels: usize,
     second_order: bool,
-    tick: f64,
-    substeps: usize,
+    clock: Clock,
     /// Largest explicit step.
     largest: f64,
     /// Treatment of each term.
     pub treatments: Vec<String>,
+}
+
+/// Time steps of an episode.
+#[derive(Clone, Copy)]
+pub struct Clock {
+    /// Duration of a tick.
+    pub tick: f64,
+    pub ticks: usize,
+    /// Steps of a tick; 0: as many as the explicit terms need.
+    pub substeps: usize,
 }
 
 /// Implicit terms of a field with their coefficients `k`, `σ` and `c`, each a number or a map.
@@ -58,53 +72,36 @@ impl Implicit {
     }
 }
 
-/// Implicit terms as coefficients of a linear operator, and the rest.
-struct Sorted {
-    /// `k`, `σ` and `c`; empty where there is no such term.
-    coefficients: [Vec<Real>; 3],
-    /// Largest growth rate by them.
-    growth: f64,
-    explicit: Option<Expr>,
-    treatments: Vec<String>,
-}
-
-impl Sorted {
-    /// Makes `backward` diffusion implicit if a term of fourth order outweighs it: `-b*lap(z) - c*lap(lap(z))` grows by
-    /// `b²/4c` at most.
-    fn outweigh(&mut self, backward: &[(usize, usize, Real)], explicit: &mut Vec<Term>) {
-        let [k, _, fourth] = &mut self.coefficients;
-        let (&[c], true) = (&fourth[..], k.len() <= 1 && !backward.is_empty()) else { return };
-        let net = k.first().unwrap_or(&0.0) + backward.iter().map(|(_, _, value)| value).sum::<Real>();
-        *k = vec![net];
-        self.growth = (net.min(0.0).powi(2) / (4.0 * c)) as f64;
-        for &(all, own, _) in backward.iter().rev() {
-            explicit.remove(own);
-            let said = &self.treatments[all];
-            self.treatments[all] =
-                said.split(": explicit").next().unwrap_or(said).to_owned() + ": implicit with the fourth order";
-        }
-    }
+/// What equations depend on besides the state during a substep.
+struct Surroundings<'t> {
+    /// The known names and the values of the series.
+    known: Vec<Var<'t>>,
+    series: Var<'t>,
+    /// Numbers of the sides of each field.
+    outside: Vec<Var<'t>>,
 }
 
 impl WrittenEquation {
-    /// Builds the equations, with `substeps` in a tick. If that is 0, their number is chosen by how fast the explicit terms
-    /// are in these `states`.
-    pub fn new(draft: &Draft, known: Arc<Known>, tick: f64, substeps: usize, states: &[Vec<Real>]) -> Result<Self, Error> {
+    /// Builds the equations. If the clock has no substeps, their number is chosen by how fast the explicit terms are in
+    /// these `states`, at times spread over an episode.
+    pub fn new(draft: &Draft, known: Arc<Known>, clock: Clock, states: &[Vec<Real>]) -> Result<Self, Error> {
         let mut scope = known.scope.clone();
         let named = |error: cinoc_text::Error| draft.fault("fields", error.to_string());
         scope.add(&draft.names(), Kind::FIELD).map_err(named)?;
         let channels: Vec<&str> = draft.agents.channels.iter().map(|channel| channel.name.as_str()).collect();
         scope.add(&channels, Kind::CHANNEL).map_err(|error| draft.fault("agents", error.to_string()))?;
-        scope.add(&[TIME], Kind::SERIES).map_err(named)?;
-        let (mut all, mut operators, mut used, mut timed) = (Vec::new(), Vec::new(), vec![false; channels.len()], false);
+        known.series.declare(draft, &mut scope)?;
+        let (mut all, mut operators, mut every_side) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut used, mut changing) = (vec![false; channels.len()], false);
         for field in &draft.fields {
             let key = format!("equations.{}", field.name);
             let rhs = known.parse(draft, &key, &field.equation, &scope)?;
             used.iter_mut().zip(&channels).for_each(|(used, name)| *used |= mentions(&rhs, name));
-            timed |= mentions(&rhs, TIME);
+            changing |= known.series.occur_in(&rhs);
             all.push(sorted(draft, field, &known, &scope, &rhs)?);
-            let (mesh, outside) = mesh(draft, field, &known)?;
-            operators.push(CellOperators::new(&field.name, mesh, outside));
+            let (mesh, sides) = Sides::new(draft, field, &known)?;
+            operators.push(CellOperators::new(&field.name, mesh, &known));
+            every_side.push(sides);
         }
         let key = if let [field] = &draft.fields[..] { format!("equations.{}", field.name) } else { "equations".into() };
         if let Some((unused, _)) = channels.iter().zip(&used).find(|(_, used)| !**used) {
@@ -120,28 +117,32 @@ impl WrittenEquation {
         };
         let treatments = all.iter_mut().flat_map(|sorted| std::mem::take(&mut sorted.treatments)).collect();
         let mut made = Self {
+            fluid: known.fluid_mask(),
             known,
             operators,
+            sides: every_side,
             implicit: Vec::new(),
             explicit,
-            timed,
+            changing,
             channels: channels.len(),
             second_order: draft.time.second_order,
-            tick,
-            substeps: 1,
+            clock,
             largest: f64::INFINITY,
             treatments,
         };
         let growth = all.iter().map(|sorted| GROWTH / sorted.growth).fold(f64::INFINITY, f64::min);
-        made.largest = states.iter().map(|z| made.largest_step(z)).fold(growth, f64::min);
-        let needed = (tick / made.largest * (1.0 - 1e-9)).ceil().max(1.0);
+        let time = |i: usize| (i as f64 + 0.5) / states.len() as f64 * clock.tick * clock.ticks as f64;
+        made.largest = states.iter().enumerate().map(|(i, z)| made.largest_step(z, time(i))).fold(growth, f64::min);
+        let needed = (clock.tick / made.largest * (1.0 - 1e-9)).ceil().max(1.0);
         // A diverging sample is no reason to refuse the equation; NaN counts as 1.
         if needed > MOST_SUBSTEPS {
             let reason = format!("its explicit terms need {needed:.0} steps in a tick; at most {MOST_SUBSTEPS} are possible");
             return Err(draft.fault("time.tick", reason));
         }
-        made.substeps = if substeps > 0 { substeps } else { needed as usize };
-        let step = tick / made.substeps as f64;
+        if clock.substeps == 0 {
+            made.clock.substeps = needed as usize;
+        }
+        let step = clock.tick / made.clock.substeps as f64;
         let order = if made.second_order { Order::Second } else { Order::First };
         let linear = |(Sorted { coefficients, .. }, operators): (Sorted, &CellOperators)| {
             let any = coefficients.iter().any(|all| !all.is_empty());
@@ -161,26 +162,41 @@ impl WrittenEquation {
             largest if largest.is_finite() => format!("largest stable step of the explicit terms {largest:.3e}"),
             _ => "no explicit term limits the step".into(),
         };
-        format!("{largest}; a tick of {:?} is {} of {order} order", self.tick, count(self.substeps))
+        format!("{largest}; a tick of {:?} is {} of {order} order", self.clock.tick, count(self.clock.substeps))
+    }
+
+    /// The surroundings at the times `t`, `[batch, 1]`.
+    fn at<'t>(&self, tape: &'t Tape<'t>, t: Option<Var<'t>>) -> Surroundings<'t> {
+        let known = self.known.record(tape);
+        let series = self.known.series.at(&known, t);
+        Surroundings { outside: self.sides.iter().map(|sides| sides.at(&known, series)).collect(), known, series }
     }
 
     /// Rate of change of the fields by the explicit terms.
-    fn explicit<'t>(&self, z: Var<'t>, force: Var<'t>, time: Var<'t>) -> Var<'t> {
+    fn explicit<'t>(&self, z: Var<'t>, force: Var<'t>, now: &Surroundings<'t>) -> Var<'t> {
         let Some(plan) = &self.explicit else { return z.tape().zeros(z.shape()) };
-        let mut arrays = self.known.record(z.tape());
-        arrays.extend([z, force, time]);
-        let rate = plan.record(&arrays, &OfFields(&self.operators));
+        let arrays = [&now.known[..], &[z, force, now.series]].concat();
+        let at = self.operators.iter().zip(&now.outside).map(|(operators, outside)| operators.at(*outside)).collect();
+        let rate = plan.record(&arrays, &OfFields(at));
         let batch = z.shape().sizes()[0];
         let rate = if rate.shape().rows() == batch { rate } else { rate.repeat_rows(batch) };
-        rate.reshape(z.shape())
+        let rate = rate.reshape(z.shape());
+        match &self.fluid {
+            Some(mask) => rate * z.tape().constant(&z.shape().sizes()[1..], &mask.repeat(self.fields())),
+            None => rate,
+        }
     }
 
-    /// Largest stable step of the explicit terms at a state.
-    fn largest_step(&self, z: &[Real]) -> f64 {
+    /// Largest stable step of the explicit terms at a state and a time.
+    fn largest_step(&self, z: &[Real], t: f64) -> f64 {
         let mesh = self.operators[0].volume().mesh();
         let sizes = Sizes { state: self.state(1), fields: self.fields(), cells: mesh.cells() };
         let force = [1, self.channels * mesh.count()];
-        stable_step(&sizes, z, self.second_order, |z| self.explicit(z, z.tape().zeros(force), z.tape().zeros([1, 1])))
+        stable_step(&sizes, z, self.second_order, |z| {
+            let tape = z.tape();
+            let now = self.at(tape, Some(tape.constant([1, 1], &[t as Real])));
+            self.explicit(z, tape.zeros(force), &now)
+        })
     }
 }
 
@@ -194,17 +210,17 @@ impl Stepper for WrittenEquation {
     }
 
     fn dt(&self) -> Real {
-        self.tick as Real
+        self.clock.tick as Real
     }
 
     fn substeps(&self) -> usize {
-        self.substeps
+        self.clock.substeps
     }
 
     fn workspace(&self) -> [usize; 2] {
         // The parts of several fields are separated and joined.
         let (n, each) = (self.state_count(), if self.fields() > 1 { 32 } else { 16 });
-        [each * n * self.substeps, 64 * n]
+        [each * n * self.clock.substeps, 64 * n]
     }
 
     fn step<'t>(&self, z: Var<'t>, force: Var<'t>) -> Var<'t> {
@@ -212,143 +228,43 @@ impl Stepper for WrittenEquation {
     }
 
     fn timed(&self) -> bool {
-        self.timed
+        self.changing || self.sides.iter().any(|sides| sides.timed)
     }
 
     fn step_at<'t>(&self, z: Var<'t>, force: Var<'t>, now: Option<Var<'t>>) -> Var<'t> {
-        let (tape, step) = (z.tape(), (self.tick / self.substeps as f64) as Real);
-        // The time of a substep is that of its middle.
-        let time = |substep: usize| match now {
-            Some(now) if self.timed => {
-                let within = (substep as f64 + 0.5) * self.tick / self.substeps as f64;
-                now.affine(self.tick as Real, within as Real).reshape([now.shape().count(), 1])
-            }
-            _ => tape.zeros([1, 1]),
+        let Clock { tick, substeps, .. } = self.clock;
+        let (tape, step) = (z.tape(), (tick / substeps as f64) as Real);
+        // After so many substeps; explicit terms have the time of the middle of a substep.
+        let after = |steps: f64| {
+            let within = steps * tick / substeps as f64;
+            let time = |now: Var<'t>| now.affine(tick as Real, within as Real).reshape([now.shape().count(), 1]);
+            self.at(tape, now.filter(|_| self.timed()).map(time))
         };
-        let explicit = |substep: usize| {
-            let time = time(substep);
-            move |z: Var<'t>| self.explicit(z, force, time)
-        };
+        let at = |substep: usize| after(substep as f64 + 0.5);
         if self.implicit.iter().all(Option::is_none) {
             // Euler's or Heun's method.
-            return (0..self.substeps).fold(z, |z, substep| {
-                let explicit = explicit(substep);
-                let rate = explicit(z);
+            return (0..substeps).fold(z, |z, substep| {
+                let now = at(substep);
+                let rate = self.explicit(z, force, &now);
                 let ahead = z + rate * step;
-                if self.second_order { z + (rate + explicit(ahead)) * (0.5 * step) } else { ahead }
+                if self.second_order { z + (rate + self.explicit(ahead, force, &now)) * (0.5 * step) } else { ahead }
             });
         }
         let factored = |(implicit, operators): (&Option<Implicit>, &CellOperators)| {
-            let system = implicit.as_ref()?.factor(tape, operators.volume().mesh());
-            Some((system, operators.outside(tape)))
+            Some(implicit.as_ref()?.factor(tape, operators.volume().mesh()))
         };
         let systems: Vec<_> = self.implicit.iter().zip(&self.operators).map(factored).collect();
-        (0..self.substeps).fold(z, |z, substep| step_together(&systems, z, explicit(substep)))
+        (0..substeps).fold(z, |z, substep| {
+            let now = at(substep);
+            let outside = |field: usize, share: f64| match self.sides[field].timed {
+                true => after(substep as f64 + share).outside[field],
+                false => now.outside[field],
+            };
+            step_together(&systems, z, outside, |z| self.explicit(z, force, &now))
+        })
     }
-}
-
-/// Divides the right-hand side of a field into implicit terms and the rest.
-fn sorted(draft: &Draft, field: &FieldText, known: &Known, scope: &Scope, rhs: &Expr) -> Result<Sorted, Error> {
-    let key = &format!("equations.{}", field.name);
-    let label = if draft.fields.len() > 1 { format!("d{}/dt: ", field.name) } else { String::new() };
-    let mut sorted = Sorted { coefficients: Default::default(), growth: 0.0, explicit: None, treatments: Vec::new() };
-    // Backward diffusions: index among all terms and among the explicit ones, and their coefficient.
-    let (mut explicit, mut backward): (Vec<Term>, Vec<(usize, usize, Real)>) = Default::default();
-    for term in terms(rhs, &field.name) {
-        let said = format!("{label}{term}");
-        let Some((which, text)) = coefficient(&term) else {
-            sorted.treatments.push(said.replace(": implicit", ": explicit (a map is in front of it)"));
-            explicit.push(term);
-            continue;
-        };
-        let expr = parse(&text, scope).map_err(|error| draft.fault(key, error.to_string()))?;
-        let values = known.coefficient(draft, key, &expr)?;
-        // Names count as positive in texts; their values decide.
-        if values.iter().any(|value| *value < 0.0) {
-            if let (0, [value]) = (which, &values[..]) {
-                backward.push((sorted.treatments.len(), explicit.len(), *value));
-            }
-            sorted.treatments.push(said.replace(": implicit", ": explicit (its coefficient is negative)"));
-            explicit.push(term);
-            continue;
-        }
-        sorted.treatments.push(said.replace(": explicit backward", ": implicit"));
-        let all = &mut sorted.coefficients[which];
-        *all = match (all.len(), values.len()) {
-            (0, _) => values,
-            (1, _) => values.iter().map(|x| x + all[0]).collect(),
-            (_, 1) => all.iter().map(|x| x + values[0]).collect(),
-            _ => all.iter().zip(&values).map(|(a, b)| a + b).collect(),
-        };
-    }
-    sorted.outweigh(&backward, &mut explicit);
-    sorted.explicit = sum(&explicit);
-    Ok(sorted)
-}
-
-/// Index of the coefficient that an implicit term adds to, and the text of what it adds; `None` for other terms.
-fn coefficient(term: &Term) -> Option<(usize, String)> {
-    match &term.form {
-        Form::Diffusion { outside, .. } | Form::FourthOrder { outside } if outside.kind.axis == Axis::Cells => None,
-        // Backward diffusion, which is explicit unless a term of fourth order outweighs it.
-        Form::Diffusion { outside, inside: None } if !outside.kind.time => Some((0, outside.to_string())),
-        _ if term.treatment != Treatment::Implicit => None,
-        Form::Diffusion { outside, inside: None } => Some((0, outside.to_string())),
-        Form::Diffusion { outside, inside: Some(inside) } => Some((0, format!("({outside})*({inside})"))),
-        Form::Rate { rate } => Some((1, format!("-({rate})"))),
-        Form::FourthOrder { outside } => Some((2, format!("-({outside})"))),
-        _ => None,
-    }
-}
-
-/// The mesh with the sides of a field, and the numbers of their faces.
-fn mesh(draft: &Draft, field: &FieldText, known: &Known) -> Result<(Mesh, Vec<Real>), Error> {
-    let own = format!("fields.{}", field.name);
-    let key = if field.sides == draft.sides { "domain" } else { &own };
-    let number = |text: &String| known.number(draft, key, text);
-    let mut numbers = Vec::new();
-    let mut side = |side: &SideText| -> Result<Side, Error> {
-        let (kind, outside) = match side {
-            SideText::Periodic => (Side::Periodic, 0.0),
-            SideText::Value(value) => (Side::Value, number(value)?),
-            SideText::Flux(flux) => (Side::Flux, number(flux)?),
-            SideText::Open(inflow) => (Side::Open, number(inflow)?),
-            SideText::Exchange { coefficient, outside } => {
-                let h = number(coefficient)?;
-                if h < 0.0 {
-                    return Err(draft.fault(key, format!("the coefficient of an exchange cannot be {h}; it must be at least 0")));
-                }
-                (Side::exchange(h), number(outside)?)
-            }
-        };
-        numbers.push(outside);
-        Ok(kind)
-    };
-    let mut sides = Vec::new();
-    for [low, high] in &field.sides {
-        sides.push([side(low)?, side(high)?]);
-    }
-    let mesh = Mesh::new(&known.grid.nodes, &draft.size, sides);
-    let mut outside = vec![0.0; mesh.faces()];
-    for axis in 0..mesh.dimensions() {
-        for end in 0..2 {
-            outside[mesh.side(axis, end)].fill(numbers[2 * axis + end]);
-        }
-    }
-    Ok((mesh, outside))
 }
 
 fn count(steps: usize) -> String {
     if steps == 1 { "one step".into() } else { format!("{steps} steps") }
-}
-
-/// Returns true if a name occurs in an expression.
-pub fn mentions(expr: &Expr, name: &str) -> bool {
-    match &expr.node {
-        Node::Number(_) => false,
-        Node::Name(found) => found == name,
-        Node::Minus(a) => mentions(a, name),
-        Node::Infix(_, sides) => sides.iter().any(|side| mentions(side, name)),
-        Node::Call(_, all) => all.iter().any(|argument| mentions(argument, name)),
-    }
 }

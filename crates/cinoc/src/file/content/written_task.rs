@@ -2,7 +2,7 @@
 
 use super::draft::{Draft, FieldText, When};
 use super::known::Known;
-use super::operators::CellOperators;
+use super::operators::{AtSides, CellOperators};
 use super::random_field::RandomField;
 use crate::random::{Rng, Split};
 use crate::task::{Instance, PlotLabels, Status, Task, Transition};
@@ -32,7 +32,9 @@ pub struct WrittenTask {
     cost: Plan,
     score: Plan,
     when: When,
-    /// True if the equation depends on time.
+    /// Duration of a tick.
+    tick: f64,
+    /// True if the equation, what agents see, the cost or the score depend on time.
     pub timed: bool,
     /// True if the score is the mean square of `z − target`.
     square: bool,
@@ -46,7 +48,7 @@ struct Sampled {
 
 /// Operators of such texts, with drawn random fields.
 struct Drawn<'a> {
-    operators: &'a CellOperators,
+    operators: AtSides<'a>,
     fields: Vec<(&'a Call, Vec<Real>)>,
 }
 
@@ -90,11 +92,12 @@ impl Sampled {
         let tape = Tape::new(Arena::default(), &[]);
         let mut arrays = known.record(&tape);
         arrays.extend((!before.is_empty()).then(|| tape.constant([1, before.len()], before)));
+        let operators = operators.at(tape.zeros([1]));
         self.plan.record(&arrays, &Drawn { operators, fields }).value()
     }
 }
 
-/// Adds the fields, and the target if there is one, to the names.
+/// Adds the fields, the target if there is one, and the series to the names.
 pub fn with_fields(draft: &Draft, known: &Known) -> Result<Scope, Error> {
     let mut scope = known.scope.clone();
     let named = |error: cinoc_text::Error| draft.fault("fields", error.to_string());
@@ -102,6 +105,7 @@ pub fn with_fields(draft: &Draft, known: &Known) -> Result<Scope, Error> {
     if draft.task.target.is_some() {
         scope.add(&[TARGET], Kind::MAP).map_err(named)?;
     }
+    known.series.declare(draft, &mut scope)?;
     Ok(scope)
 }
 
@@ -109,11 +113,11 @@ pub fn with_fields(draft: &Draft, known: &Known) -> Result<Scope, Error> {
 pub fn bare_operators(draft: &Draft, known: &Known) -> CellOperators {
     let side = if known.grid.periodic { Side::Periodic } else { Side::Open };
     let sides = draft.size.iter().map(|_| [side.clone(), side.clone()]).collect();
-    CellOperators::new("", Mesh::new(&known.grid.nodes, &draft.size, sides), Vec::new())
+    CellOperators::new("", known.with_solid(Mesh::new(&known.grid.nodes, &draft.size, sides)), known)
 }
 
 impl WrittenTask {
-    pub fn new(draft: &Draft, known: Arc<Known>) -> Result<Self, Error> {
+    pub fn new(draft: &Draft, known: Arc<Known>, tick: f64) -> Result<Self, Error> {
         let (names, mut starts) = (draft.names(), Vec::new());
         for (i, FieldText { name, start, .. }) in draft.fields.iter().enumerate() {
             starts.push(Sampled::new(draft, &format!("fields.{name}.start"), start, &known, &names[..i])?);
@@ -121,8 +125,10 @@ impl WrittenTask {
         let target = draft.task.target.as_ref().map(|text| Sampled::new(draft, "task.target", text, &known, &[]));
         let scope = with_fields(draft, &known)?;
         let score = known.parse(draft, "task.score", &draft.task.score, &scope)?;
-        let square = format!("mean(({})^2)", draft.error());
-        let square = draft.fields.len() == 1 && known.parse(draft, "task.score", &square, &scope)? == score;
+        let square = known.parse(draft, "task.score", &format!("mean(({})^2)", draft.error()), &scope)?;
+        // Means count no solid cells.
+        let square = draft.fields.len() == 1 && known.fluid.is_none() && square == score;
+        let mut timed = known.series.occur_in(&score);
         let score = known.plan(draft, "task.score", &[&score], &scope, Axis::Instance)?;
         let mut acting = scope;
         let mut names: Vec<String> = draft.agents.channels.iter().map(|channel| format!("{}.u", channel.name)).collect();
@@ -135,6 +141,7 @@ impl WrittenTask {
         for term in &draft.task.cost {
             exprs.push(known.parse(draft, &format!("task.cost.{}", term.name), &term.text, &acting)?);
         }
+        timed |= exprs.iter().any(|expr| known.series.occur_in(expr));
         let cost = known.plan(draft, "task.cost", &exprs.iter().collect::<Vec<_>>(), &acting, Axis::Instance)?;
         Ok(Self {
             operators: bare_operators(draft, &known),
@@ -145,15 +152,16 @@ impl WrittenTask {
             cost,
             score,
             when: draft.task.when,
-            timed: false,
+            tick,
+            timed,
             square,
             known,
         })
     }
 
-    /// The arrays of the fields on a tape.
-    fn arrays<'t>(&self, z: Var<'t>, target: Var<'t>) -> Vec<Var<'t>> {
-        self.known.with_state(z, self.target.is_some().then_some(target))
+    /// The arrays of the fields and the series on a tape, after `now` ticks, `[batch]`.
+    fn arrays<'t>(&self, z: Var<'t>, target: Var<'t>, now: Option<Var<'t>>) -> Vec<Var<'t>> {
+        self.known.with_state(z, self.target.is_some().then_some(target), now, self.tick)
     }
 }
 
@@ -167,6 +175,11 @@ impl Task for WrittenTask {
         }
         let mut target = self.target.as_ref().map_or_else(Vec::new, |target| draw(target, &[]));
         target.resize(start.len(), 0.0);
+        if let Some(mask) = self.known.fluid_mask() {
+            // Solid cells have no error.
+            let cells = start.iter_mut().zip(&target).zip(mask.iter().cycle());
+            cells.filter(|(_, fluid)| **fluid == 0.0).for_each(|((start, target), _)| *start = *target);
+        }
         Instance { start, target }
     }
 
@@ -194,11 +207,11 @@ impl Task for WrittenTask {
     }
 
     fn cost<'t>(&self, after: &Transition<'t>, add: &mut dyn FnMut(Var<'t>)) {
-        let mut arrays = self.arrays(after.z, after.target);
+        let mut arrays = self.arrays(after.z, after.target, after.now);
         let &[batch, agents, width] = after.action.shape().sizes() else { unreachable!("actions are [batch, agents, k]") };
         let action = if width == 1 { after.action } else { after.action.transpose_each(agents) };
         arrays.push(action.reshape([batch, width * agents]));
-        let all = self.cost.record(&arrays, &self.operators);
+        let all = self.cost.record(&arrays, &self.operators.at(action.tape().zeros([1])));
         let all = if all.shape().rows() == batch { all } else { all.repeat_rows(batch).reshape([batch, self.terms.len()]) };
         (0..self.terms.len()).for_each(|term| add(all.columns(term, term + 1).reshape([batch])));
     }
@@ -216,8 +229,9 @@ impl Task for WrittenTask {
         if weight > 0.0 {
             let tape = Tape::new(Arena::default(), &[]);
             let field = |z: &[Real]| tape.constant([1, z.len()], z);
-            let arrays = self.arrays(field(status.z), field(status.target));
-            measures[0] += weight * self.score.record(&arrays, &self.operators).value()[0] as f64;
+            let now = self.timed.then(|| tape.constant([1], &[status.tick as Real]));
+            let arrays = self.arrays(field(status.z), field(status.target), now);
+            measures[0] += weight * self.score.record(&arrays, &self.operators.at(tape.zeros([1]))).value()[0] as f64;
         }
     }
 }

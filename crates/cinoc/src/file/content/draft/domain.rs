@@ -17,7 +17,13 @@ pub enum SideText {
 /// Names of the sides at the lower and the upper end of each axis.
 pub const SIDES: [[&str; 2]; 3] = [["left", "right"], ["bottom", "top"], ["front", "back"]];
 
-pub type DomainText = (Vec<f64>, Vec<usize>, Vec<[SideText; 2]>);
+/// The section `domain`.
+pub struct DomainText {
+    pub size: Vec<f64>,
+    pub cells: Vec<usize>,
+    pub sides: Vec<[SideText; 2]>,
+    pub solid: Option<String>,
+}
 
 pub fn domain_of(mut section: Section) -> Result<DomainText, Error> {
     let size = section.numbers("size")?;
@@ -55,8 +61,9 @@ pub fn domain_of(mut section: Section) -> Result<DomainText, Error> {
         }
         sides.push(ends);
     }
+    let solid = section.text("solid")?;
     section.done()?;
-    Ok((size, cells.iter().map(|n| *n as usize).collect(), sides))
+    Ok(DomainText { size, cells: cells.iter().map(|n| *n as usize).collect(), sides, solid })
 }
 
 /// The side that a value describes.

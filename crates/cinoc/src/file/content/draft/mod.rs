@@ -5,8 +5,10 @@ mod also;
 mod channels;
 mod domain;
 mod fields;
+mod maps;
 mod names;
 mod points;
+mod series;
 mod task;
 
 pub use agents::AgentsText;
@@ -14,16 +16,21 @@ pub use also::AlsoText;
 pub use channels::{ChannelText, ShapeText};
 pub use domain::SideText;
 pub use fields::FieldText;
+pub use maps::{MapText, Scale};
 pub use names::Constant;
+pub use series::{ColumnText, Repeat, SeriesText};
 pub use task::{TaskText, TimeText, When};
 
+use super::data::Data;
 use super::section::{Section, fault};
 use crate::Error;
 use crate::settings::Overlay;
 use agents::agents_of;
-use domain::domain_of;
+use domain::{DomainText, domain_of};
 use fields::{equations_of, fields_of};
-use names::{constants_of, texts_of};
+use maps::maps_of;
+use names::constants_of;
+use series::series_of;
 use task::{task_of, time_of};
 use toml::{Table, Value};
 
@@ -38,8 +45,12 @@ pub struct Draft {
     /// Lower and upper end of each axis, of fields that name no others.
     pub sides: Vec<[SideText; 2]>,
     pub constants: Vec<Constant>,
-    /// Names and texts of maps.
-    pub maps: Vec<(String, String)>,
+    /// Text of the solid cells.
+    pub solid: Option<String>,
+    /// Names of maps.
+    pub maps: Vec<(String, MapText)>,
+    /// Names of series.
+    pub series: Vec<(String, SeriesText)>,
     /// The fields; agents see, and pictures show, the first.
     pub fields: Vec<FieldText>,
     pub agents: AgentsText,
@@ -47,17 +58,20 @@ pub struct Draft {
     pub time: TimeText,
     /// Sections of settings that the file changes: `swarm`, `observe`, `policy`, `train`.
     pub changes: Table,
+    /// The content of data files.
+    pub data: Data,
 }
 
 impl Draft {
-    /// Reads a file; `place` names it in errors.
+    /// Reads a file without its data; `place` names it in errors.
     pub fn read(text: &str, place: &str) -> Result<Self, Error> {
         let mut file = Section::whole(crate::settings::parse(text, place)?, place);
         let about = file.text("about")?.unwrap_or_default();
         let domain = file.section("domain")?;
-        let (size, cells, sides) = domain_of(file.need("domain", domain, "[domain]")?)?;
+        let DomainText { size, cells, sides, solid } = domain_of(file.need("domain", domain, "[domain]")?)?;
         let constants = file.section("constants")?.map_or(Ok(Vec::new()), constants_of)?;
-        let maps = file.section("maps")?.map_or(Ok(Vec::new()), |section| texts_of(section).map(|all| all.0))?;
+        let maps = file.section("maps")?.map_or(Ok(Vec::new()), maps_of)?;
+        let series = file.section("series")?.map_or(Ok(Vec::new()), series_of)?;
         let fields = file.section("fields")?;
         let mut fields = fields_of(file.need("fields", fields, "[fields]")?, text, &sides)?;
         let equations = file.section("equations")?;
@@ -77,8 +91,23 @@ impl Draft {
             }
         }
         file.done()?;
-        let place = place.into();
-        Ok(Self { place, about, size, cells, sides, constants, maps, fields, agents, task, time, changes })
+        Ok(Self {
+            place: place.into(),
+            about,
+            size,
+            cells,
+            sides,
+            solid,
+            constants,
+            maps,
+            series,
+            fields,
+            agents,
+            task,
+            time,
+            changes,
+            data: Data::default(),
+        })
     }
 
     /// An error about a key.
@@ -105,5 +134,18 @@ impl Draft {
     /// True if all axes are periodic.
     pub fn periodic(&self) -> bool {
         self.sides.iter().flatten().all(|side| *side == SideText::Periodic)
+    }
+
+    /// Names of the data files, each with a key that uses it.
+    pub fn data_files(&self) -> impl Iterator<Item = (String, &str)> {
+        let maps = self.maps.iter().filter_map(|(name, map)| match map {
+            MapText::Picture { file, .. } | MapText::Array { file } => Some((format!("maps.{name}"), file.as_str())),
+            _ => None,
+        });
+        let series = self.series.iter().filter_map(|(name, series)| match series {
+            SeriesText::Column(column) => Some((format!("series.{name}"), column.file.as_str())),
+            SeriesText::Text(_) => None,
+        });
+        maps.chain(series)
     }
 }

@@ -12,7 +12,7 @@ pub struct Constant {
 }
 
 /// Largest number of names in a section.
-const MOST_NAMES: usize = 64;
+pub const MOST_NAMES: usize = 64;
 
 pub fn constants_of(mut section: Section) -> Result<Vec<Constant>, Error> {
     let mut all = Vec::new();
