@@ -97,7 +97,7 @@ fn start(problem: &Problem) -> Vec<Real> {
     instance(problem).start
 }
 
-/// The last field of an episode with constant pushes of agents that stand, and the score.
+/// The last field of an episode with constant pushes of immobile agents, and the score.
 fn run(problem: &Problem, push: Real) -> (Vec<Real>, f64) {
     let Instance { start, target } = instance(problem);
     let (ticks, positions) = (problem.ticks, problem.swarm.start(problem.agents));

@@ -21,7 +21,7 @@ pub struct Actuators {
 /// Share by which floors may exceed a shared limit by rounding.
 const ROUNDING: f64 = 1e-3;
 
-/// How a shared limit scales actions.
+/// Scaling of actions by a shared limit.
 #[derive(Clone, Copy)]
 struct Scale {
     factor: Real,

@@ -52,7 +52,7 @@ pub trait Limit: Send + Sync {
     fn clamp<'t>(&self, action: Var<'t>, strength: Var<'t>) -> Var<'t>;
 }
 
-/// What actuators can carry out beyond limits of each action: depending on the action before, on what is left in tanks,
+/// Limits of actuators beyond those of each action: depending on the action before, on what is left in tanks,
 /// and on the actions of other agents.
 #[doc(hidden)]
 pub trait Constrain: Send + Sync {

@@ -1,4 +1,4 @@
-//! What agents of a problem file see beside the error: texts at their position, their last action, their tanks, and the
+//! Further senses of agents of a problem file beside the error: texts at their position, their last action, their tanks, and the
 //! used share of limits that they share.
 
 use super::draft::{AlsoText, Draft};
@@ -16,7 +16,7 @@ use cinoc_tape::{Arena, Tape, Var};
 use cinoc_text::{Axis, Plan};
 use std::sync::Arc;
 
-/// Instances, with fields at as many times, of which the typical size of a text is the root mean square.
+/// Number of instances and of times, of which the typical size of a text is the root mean square.
 const TYPICAL: usize = 8;
 
 /// Further instruments of an agent.
@@ -173,7 +173,7 @@ impl AlsoSeen {
         all
     }
 
-    /// What policies see of these readings; `None` if there are none.
+    /// Values that policies see of these readings; `None` if there are none.
     pub fn shown<'t>(&self, readings: &[Var<'t>]) -> Option<Var<'t>> {
         let all = readings.iter().copied().reduce(|all, one| all.join(one))?;
         Some(all * all.tape().constant([self.factors.len()], &self.factors))

@@ -1,11 +1,8 @@
 //! Limits of problems in a box.
 
 use super::draft::Draft;
-use super::sections::{AnyAgents, Sections};
+use super::sections::{AnyAgents, BOX_POINTS, Sections};
 use crate::Error;
-
-/// Samples of a window along each axis of a box, unless the file says otherwise.
-pub const POINTS: usize = 3;
 
 /// Largest number of samples along each axis.
 const MOST_POINTS: usize = 8;
@@ -35,7 +32,7 @@ pub fn check_file(draft: &Draft) -> Result<(), Error> {
     }
     match draft.agents.points {
         Some(points) if points > MOST_POINTS => {
-            let reason = format!("it can be at most {MOST_POINTS} in three dimensions, like points = {POINTS}");
+            let reason = format!("it can be at most {MOST_POINTS} in three dimensions, like points = {BOX_POINTS}");
             Err(draft.fault("agents.see.points", reason))
         }
         _ => Ok(()),

@@ -2,17 +2,14 @@
 
 mod also_seen;
 mod boxes;
-mod curves;
 mod data;
 mod draft;
 mod known;
-mod map_data;
 mod operators;
 mod random_field;
 mod section;
 mod sections;
 mod seen_field;
-mod series;
 mod sides;
 mod sorted;
 mod stable_step;
@@ -48,7 +45,7 @@ const BYTES_PER_CELL: f64 = 1000.0;
 pub fn open(text: &str, place: &str) -> Result<Opened, Error> {
     let mut draft = Draft::read(text, place)?;
     boxes::check_file(&draft)?;
-    draft.data = Data::read(&draft)?;
+    draft.data = Data::read(&draft.place, draft.data_files())?;
     check_size(&draft, &draft.cells)?;
     let (tree, policy, train) = sections::defaults(&draft, text)?;
     let stem = Path::new(place).file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();

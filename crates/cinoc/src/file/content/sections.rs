@@ -1,6 +1,5 @@
 //! The settings of a problem file: sections that can be changed like those of any problem.
 
-use super::boxes;
 use super::data;
 use super::draft::Draft;
 use super::known::Known;
@@ -28,7 +27,7 @@ settings! {
         dt: f64 = 1e-9..=1e6,
         /// Decisions per episode.
         ticks: usize = 2..=1_000_000,
-        /// Steps of a tick; 0: as many as the explicit terms need.
+        /// Steps of a tick; 0: chosen by the explicit terms.
         #[absent = 0]
         substeps: usize = 0..=10_000,
     }
@@ -47,6 +46,9 @@ settings! {
 
 /// Largest number of characters of a problem file.
 const LONGEST: usize = 1 << 18;
+
+/// Samples of a window along each axis of a box, unless the file says otherwise.
+pub const BOX_POINTS: usize = 3;
 
 /// Largest magnitude of a constant.
 const LARGEST: f64 = 1e12;
@@ -157,7 +159,7 @@ pub fn defaults(draft: &Draft, text: &str) -> Result<(Table, Table, Train), Erro
         None if d > 2 => 0.0,
         None => (draft.size.iter().product::<f64>() / agents.number as f64).powf(1.0 / d as f64),
     };
-    let points = agents.points.unwrap_or(if d > 2 { boxes::POINTS } else { 8 });
+    let points = agents.points.unwrap_or(if d > 2 { BOX_POINTS } else { 8 });
     let window = agents.window.min(0.9 * shortest);
     let observe = Window { position: agents.position, gaps, gain: (2.0 / size).clamp(1e-6, 1e6), ..Window::new(points, window) };
     put("observe", value(&observe));

@@ -1,9 +1,8 @@
 //! The equations of a problem file as a stepper.
 
 use super::draft::Draft;
-use super::known::Known;
+use super::known::{Known, mentions};
 use super::operators::{CellOperators, OfFields};
-use super::series::mentions;
 use super::sides::Sides;
 use super::sorted::{Sorted, sorted};
 use super::stable_step::{Sizes, stable_step};
@@ -52,7 +51,7 @@ pub struct Clock {
     /// Duration of a tick.
     pub tick: f64,
     pub ticks: usize,
-    /// Steps of a tick; 0: as many as the explicit terms need.
+    /// Steps of a tick; 0: chosen by the explicit terms.
     pub substeps: usize,
 }
 
@@ -72,7 +71,7 @@ impl Implicit {
     }
 }
 
-/// What equations depend on besides the state during a substep.
+/// Quantities that equations depend on besides the state during a substep.
 struct Surroundings<'t> {
     /// The known names and the values of the series.
     known: Vec<Var<'t>>,
@@ -234,7 +233,7 @@ impl Stepper for WrittenEquation {
     fn step_at<'t>(&self, z: Var<'t>, force: Var<'t>, now: Option<Var<'t>>) -> Var<'t> {
         let Clock { tick, substeps, .. } = self.clock;
         let (tape, step) = (z.tape(), (tick / substeps as f64) as Real);
-        // After so many substeps; explicit terms have the time of the middle of a substep.
+        // After a number of substeps; explicit terms have the time of the middle of a substep.
         let after = |steps: f64| {
             let within = steps * tick / substeps as f64;
             let time = |now: Var<'t>| now.affine(tick as Real, within as Real).reshape([now.shape().count(), 1]);

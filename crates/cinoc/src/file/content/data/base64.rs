@@ -2,7 +2,7 @@
 
 const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/// Number of characters of so many bytes.
+/// Number of characters of a number of bytes.
 pub const fn length(bytes: usize) -> usize {
     (bytes * 4).div_ceil(3)
 }

@@ -1,4 +1,4 @@
-//! Files in the folder of a problem file. A problem file from somebody else must not read other places.
+//! Files in the folder of a problem file. A problem file of unknown origin must not read other places.
 
 use crate::disk;
 use crate::error::shortened;

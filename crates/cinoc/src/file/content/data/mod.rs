@@ -2,13 +2,13 @@
 
 mod base64;
 mod folder;
-mod samples;
+mod raster;
 mod table;
 
-pub use samples::{Resampling, Samples};
+pub use raster::{Raster, Resampling};
 pub use table::columns;
 
-use super::draft::Draft;
+use super::section::fault;
 use crate::Error;
 use std::collections::BTreeMap;
 
@@ -28,19 +28,18 @@ pub struct Data {
 }
 
 impl Data {
-    /// Reads the files that a draft names, from its folder or below.
-    pub fn read(draft: &Draft) -> Result<Self, Error> {
+    /// Reads files from the folder of the problem file `place` or below: keys that name them, with their names.
+    pub fn read<'a>(place: &str, names: impl IntoIterator<Item = (String, &'a str)>) -> Result<Self, Error> {
         let mut files = BTreeMap::new();
         let mut left = MOST_BYTES;
-        for (key, name) in draft.data_files() {
+        for (key, name) in names {
             if files.contains_key(name) {
                 continue;
             }
-            let fault = |reason: String| draft.fault(key.clone(), reason);
             if files.len() == MOST_FILES {
-                return Err(fault(format!("at most {MOST_FILES} data files are possible")));
+                return Err(fault(place, key, format!("at most {MOST_FILES} data files are possible")));
             }
-            let bytes = folder::read(&draft.place, name, left).map_err(fault)?;
+            let bytes = folder::read(place, name, left).map_err(|reason| fault(place, key, reason))?;
             left -= bytes.len();
             files.insert(name.to_owned(), bytes);
         }
@@ -62,9 +61,9 @@ impl Data {
         self.files.iter().map(|(name, bytes)| format!("{name}: {}", base64::encode(bytes))).collect()
     }
 
-    /// The content of a file.
-    pub fn file(&self, draft: &Draft, key: &str, name: &str) -> Result<&[u8], Error> {
-        let missing = || draft.fault(key, format!("{name} is not among the data that the settings hold"));
+    /// The content of a file that a key of the problem file `place` names.
+    pub fn file(&self, place: &str, key: &str, name: &str) -> Result<&[u8], Error> {
+        let missing = || fault(place, key, format!("{name} is not among the data that the settings hold"));
         self.files.get(name).map(Vec::as_slice).ok_or_else(missing)
     }
 }

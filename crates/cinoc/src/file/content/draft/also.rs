@@ -1,4 +1,4 @@
-//! What agents see beside the error: the list `also` of the section `see`.
+//! Senses beside the error: the list `also` of the section `see`.
 
 use super::super::section::Section;
 use crate::Error;

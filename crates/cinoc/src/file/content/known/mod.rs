@@ -1,8 +1,12 @@
 //! Names whose values are the same in all ticks: coordinates, maps and constants.
 
+mod curves;
+mod map_data;
+mod series;
+
+pub use series::mentions;
+
 use super::draft::{Draft, MapText};
-use super::map_data::on_cells;
-use super::series::Series;
 use crate::{Error, Real};
 use cinoc_pde::Grid;
 use cinoc_pde::volume::Mesh;
@@ -23,7 +27,7 @@ pub struct Known {
     arrays: Vec<(Shape, Vec<Real>)>,
     /// Indices of the cells that are not solid; `None` if no cell is.
     pub fluid: Option<Arc<[u32]>>,
-    pub series: Series,
+    pub series: series::Series,
 }
 
 /// No operators: in texts of numbers.
@@ -49,11 +53,11 @@ impl Known {
             values.extend((0..count).map(|i| (((i / stride % cells[axis]) as f64 + shift) * spacing(axis)) as Real));
         }
         let mut names: Vec<&str> = COORDINATES[..d].to_vec();
-        let (scope, fluid, series) = (Scope::new(d), None, Series::default());
+        let (scope, fluid, series) = (Scope::new(d), None, series::Series::default());
         let mut known = Self { grid, scope, arrays: Vec::new(), fluid, series };
         known.fill(draft, &names, values.clone(), constants)?;
         for (name, map) in &draft.maps {
-            if let Some(on_cells) = on_cells(draft, &format!("maps.{name}"), map, &known)? {
+            if let Some(on_cells) = map_data::on_cells(draft, &format!("maps.{name}"), map, &known)? {
                 values.extend(on_cells);
                 names.push(name);
             }
@@ -68,7 +72,7 @@ impl Known {
         known.fill(draft, &names, values, constants)?;
         known.add_vectors(draft)?;
         known.fluid = known.fluid_cells(draft)?;
-        known.series = Series::new(draft, &known)?;
+        known.series = series::Series::new(draft, &known)?;
         Ok(known)
     }
 

@@ -1,9 +1,9 @@
 //! The time and the series of a file: functions of time with one value per instance.
 
-use super::curves::{Curve, Curves};
-use super::data::columns;
-use super::draft::{ColumnText, Draft, Repeat, SeriesText};
-use super::known::{Known, Without};
+use super::super::data::columns;
+use super::super::draft::{ColumnText, Draft, Repeat, SeriesText};
+use super::curves::{Curve, TimeCurves};
+use super::{Known, Without};
 use crate::{Error, Real};
 use cinoc_tape::{Tape, Var};
 use cinoc_text::{Axis, Expr, Kind, Node, Plan, Scope};
@@ -16,7 +16,7 @@ pub const TIME: &str = "t";
 #[derive(Default)]
 pub struct Series {
     names: Vec<String>,
-    curves: Option<Arc<Curves>>,
+    curves: Option<Arc<TimeCurves>>,
     texts: Option<Plan>,
 }
 
@@ -35,7 +35,7 @@ impl Series {
             }
         }
         if !curves.is_empty() {
-            series.curves = Some(Arc::new(Curves(curves)));
+            series.curves = Some(Arc::new(TimeCurves(curves)));
         }
         let mut scope = known.scope.clone();
         series.declare(draft, &mut scope)?;
@@ -98,7 +98,7 @@ impl Series {
 
 /// Reads a column of a table.
 fn curve(draft: &Draft, key: &str, text: &ColumnText, known: &Known) -> Result<Curve, Error> {
-    let bytes = draft.data.file(draft, key, &text.file)?;
+    let bytes = draft.data.file(&draft.place, key, &text.file)?;
     let fault = |reason: String| draft.fault(key, format!("{}: {reason}", crate::error::shortened(&text.file)));
     let wanted: Vec<&str> = std::iter::once(&text.column).chain(&text.time).map(String::as_str).collect();
     let mut found = columns(bytes, &wanted).map_err(fault)?.into_iter();

@@ -1,8 +1,8 @@
 //! Maps from pictures and arrays.
 
-use super::data::{Resampling, Samples};
-use super::draft::{Draft, MapText, Scale};
-use super::known::Known;
+use super::super::data::{Raster, Resampling};
+use super::super::draft::{Draft, MapText, Scale};
+use super::Known;
 use crate::disk::{npy, picture::Picture};
 use crate::{Error, Real};
 
@@ -21,7 +21,7 @@ pub fn on_cells(draft: &Draft, key: &str, map: &MapText, known: &Known) -> Resul
     let (samples, way) = match map {
         MapText::Text(_) | MapText::Vector(_) => return Ok(None),
         MapText::Picture { file, scale } => {
-            let picture = Picture::read(draft.data.file(draft, key, file)?, MOST_PIXELS).map_err(fault(file))?;
+            let picture = Picture::read(draft.data.file(&draft.place, key, file)?, MOST_PIXELS).map_err(fault(file))?;
             match scale {
                 Scale::Legend(legend) => {
                     let mut numbers = Vec::new();
@@ -36,10 +36,10 @@ pub fn on_cells(draft: &Draft, key: &str, map: &MapText, known: &Known) -> Resul
             }
         }
         MapText::Array { file } => {
-            let (shape, values) = npy::array(draft.data.file(draft, key, file)?).map_err(fault(file))?;
-            (Samples { shape, values }, Resampling::Mean)
+            let (shape, values) = npy::array(draft.data.file(&draft.place, key, file)?).map_err(fault(file))?;
+            (Raster { shape, values }, Resampling::Mean)
         }
-        MapText::Values { shape, values } => (Samples { shape: shape.clone(), values: values.clone() }, Resampling::Mean),
+        MapText::Values { shape, values } => (Raster { shape: shape.clone(), values: values.clone() }, Resampling::Mean),
     };
     let (axes, found) = (known.grid.dimensions(), samples.shape.len());
     if axes != found || samples.shape.contains(&0) {
@@ -51,14 +51,14 @@ pub fn on_cells(draft: &Draft, key: &str, map: &MapText, known: &Known) -> Resul
 }
 
 /// Numbers of pixels, x along the rows, y upwards.
-fn upwards(picture: &Picture, number: impl Fn(usize, usize) -> f64) -> Samples {
+fn upwards(picture: &Picture, number: impl Fn(usize, usize) -> f64) -> Raster {
     let (width, height) = (picture.width, picture.height);
     let values = (0..width).flat_map(|x| (0..height).rev().map(move |y| (x, y)));
-    Samples { shape: vec![width, height], values: values.map(|(x, y)| number(x, y)).collect() }
+    Raster { shape: vec![width, height], values: values.map(|(x, y)| number(x, y)).collect() }
 }
 
 /// Numbers of the colours of a picture.
-fn legend_samples(picture: &Picture, legend: &[([u8; 3], f64)]) -> Result<Samples, String> {
+fn legend_samples(picture: &Picture, legend: &[([u8; 3], f64)]) -> Result<Raster, String> {
     let apart = |a: [u8; 3], b: [u8; 3]| a.iter().zip(b).map(|(a, b)| a.abs_diff(b)).max().unwrap_or(0);
     let hex = |[red, green, blue]: [u8; 3]| format!("#{red:02x}{green:02x}{blue:02x}");
     let nearest = |colour| legend.iter().min_by_key(|(known, _)| apart(*known, colour)).expect("a legend has colours");

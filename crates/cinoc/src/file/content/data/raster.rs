@@ -1,7 +1,7 @@
-//! Samples on a domain, and their values on cells.
+//! Values on a domain, and their values on cells.
 
-/// Samples on a domain, at the centres of equal parts along each axis, row-major.
-pub struct Samples {
+/// Values on a domain, at the centres of equal parts along each axis, row-major.
+pub struct Raster {
     pub shape: Vec<usize>,
     pub values: Vec<f64>,
 }
@@ -15,8 +15,8 @@ pub enum Resampling {
     Mean,
 }
 
-impl Samples {
-    /// Values of the cells, of which there are so many along each axis. On a periodic domain samples and cells start at
+impl Raster {
+    /// Values of the cells, a number along each axis. On a periodic domain samples and cells start at
     /// 0, else half a spacing from the side.
     pub fn on(&self, cells: &[usize], periodic: bool, way: Resampling) -> Vec<f64> {
         let (mut shape, mut values) = (self.shape.clone(), self.values.clone());
@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     fn line(values: &[f64], cells: usize, periodic: bool, way: Resampling) -> Vec<f64> {
-        let samples = Samples { shape: vec![values.len()], values: values.to_vec() };
+        let samples = Raster { shape: vec![values.len()], values: values.to_vec() };
         samples.on(&[cells], periodic, way).iter().map(|x| (x * 1e9).round() / 1e9).collect()
     }
 
@@ -87,9 +87,9 @@ mod tests {
 
     #[test]
     fn axes_are_resampled_one_after_the_other() {
-        let samples = Samples { shape: vec![4, 1], values: vec![1.0, 3.0, 5.0, 7.0] };
+        let samples = Raster { shape: vec![4, 1], values: vec![1.0, 3.0, 5.0, 7.0] };
         assert_eq!(samples.on(&[2, 3], false, Resampling::Mean), [2.0, 2.0, 2.0, 6.0, 6.0, 6.0]);
-        let wide = Samples { shape: vec![1, 1 << 16], values: vec![2.0; 1 << 16] };
+        let wide = Raster { shape: vec![1, 1 << 16], values: vec![2.0; 1 << 16] };
         assert_eq!(wide.on(&[4096, 2], false, Resampling::Mean), vec![2.0; 8192]);
     }
 }

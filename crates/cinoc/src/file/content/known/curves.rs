@@ -4,7 +4,7 @@ use crate::Real;
 use cinoc_tape::{Cotangents, Inputs, Op, Shape};
 
 /// Functions of time by linear interpolation. Input: times `[batch, 1]`; output `[batch, curves]`.
-pub struct Curves(pub Vec<Curve>);
+pub struct TimeCurves(pub Vec<Curve>);
 
 /// A function of time.
 pub struct Curve {
@@ -39,7 +39,7 @@ impl Curve {
     }
 }
 
-impl Op for Curves {
+impl Op for TimeCurves {
     fn name(&self) -> &'static str {
         "curves"
     }
@@ -85,7 +85,7 @@ mod tests {
 
     #[test]
     fn the_derivative_is_exact() {
-        let op = Arc::new(Curves(vec![curve(None), curve(Some(4.0))]));
+        let op = Arc::new(TimeCurves(vec![curve(None), curve(Some(4.0))]));
         assert_derivative(&[(&[3, 1], &[0.8, 2.2, 4.1])], |x| x[0].apply(&op));
     }
 }
