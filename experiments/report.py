@@ -11,7 +11,7 @@ import pathlib
 import re
 import sys
 
-from blocks import BLOCKS, analysis, comparison, models, performance, scores, studies  # noqa: F401
+from blocks import BLOCKS, analysis, comparison, files, models, performance, scores, studies  # noqa: F401
 from cases import ROOT
 
 BLOCK = re.compile(

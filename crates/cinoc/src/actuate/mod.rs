@@ -7,6 +7,7 @@ mod channels;
 mod flow2d;
 mod force1d;
 mod force2d;
+#[cfg(feature = "files")]
 mod force3d;
 #[cfg(feature = "files")]
 mod stamp;
@@ -83,6 +84,7 @@ impl Push {
             (1, true) => Box::new(Arc::new(Force1d::new(grid, self))),
             (1, false) => Box::new(StillForce1d::new(grid, self)),
             (2, _) => Box::new(Arc::new(Force2d::new(grid, self))),
+            #[cfg(feature = "files")]
             (3, _) => Box::new(Arc::new(force3d::Force3d::new(grid, self))),
             (d, _) => panic!("agents push on a line, in the plane or in a box; {d} dimensions are not supported"),
         }

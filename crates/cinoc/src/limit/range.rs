@@ -43,7 +43,12 @@ impl Limit for RangeLimit {
 
     fn saturate<'t>(&self, raw: Var<'t>, strength: Var<'t>) -> Var<'t> {
         let all = self.unit.saturate(raw, strength);
-        self.each_push(all, |push, [low, high]| push.relu() * high + (push * -1.0).relu() * low)
+        // At 0 the derivative of a one-sided range is that towards its inside: a policy that starts at 0 learns.
+        self.each_push(all, |push, [low, high]| match () {
+            () if low == 0.0 => push.clamp(0.0, 1.0) * high,
+            () if high == 0.0 => push.clamp(-1.0, 0.0) * -low,
+            () => push.relu() * high + (push * -1.0).relu() * low,
+        })
     }
 
     fn clamp<'t>(&self, action: Var<'t>, strength: Var<'t>) -> Var<'t> {

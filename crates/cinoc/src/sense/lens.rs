@@ -2,6 +2,7 @@
 
 use super::Window;
 use super::instrument::{Domain, Instrument, Lens, Source};
+#[cfg(feature = "files")]
 use super::probe::Probe;
 use crate::Real;
 use cinoc_pde::Grid;
@@ -50,6 +51,7 @@ impl Scaled {
     }
 
     /// Operation that computes the patch.
+    #[cfg(feature = "files")]
     pub fn probe(&self, grid: &Grid, window: &Window) -> Probe {
         Probe::new(grid, &self.lens, self.gain, Some(self.slope)).through_position(window.through_position)
     }

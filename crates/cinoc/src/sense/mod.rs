@@ -14,6 +14,7 @@ mod observe1d;
 mod observe2d;
 mod observe_field;
 mod position_features;
+#[cfg(feature = "files")]
 mod probe;
 mod readout;
 mod roughness;

@@ -1,6 +1,7 @@
 //! Observations combined from views of the field and position features.
 
 use super::lens::Scaled;
+#[cfg(feature = "files")]
 use super::probe::Probe;
 use super::{
     Directions, Features, Gaps, Holding, Instrument, Nearest, Observation, Observe1d, Observe2d, ObserveField, Patch,
@@ -44,6 +45,7 @@ enum View {
     /// An image around each agent.
     Plane(Arc<Observe2d>),
     /// Samples of a box around each agent.
+    #[cfg(feature = "files")]
     Box(Arc<Probe>),
     /// The whole field, once per instance.
     Whole(Arc<ObserveField>),
@@ -64,6 +66,7 @@ impl Sight {
                 View::Line(line, ring)
             }
             2 => View::Plane(Arc::new(Observe2d::new(grid, window))),
+            #[cfg(feature = "files")]
             3 => {
                 window.check(grid, 3);
                 View::Box(Arc::new(lens.probe(grid, window)))
@@ -120,6 +123,7 @@ impl Sense for Sight {
         let (patch, shared) = match &self.view {
             View::Line(line, _) => (Patch::Line(line.seen()), false),
             View::Plane(plane) => (plane.image(), false),
+            #[cfg(feature = "files")]
             View::Box(probe) => (Patch::Line(probe.width()), false),
             View::Whole(field) => (field.image(), true),
         };
@@ -178,6 +182,7 @@ impl Sense for Sight {
                 let patch = tape.record(plane, [z, target, xi]);
                 more(&|position| Observation::new(patch, position))
             }
+            #[cfg(feature = "files")]
             View::Box(probe) => {
                 let patch = tape.record(probe, [z - target, xi]);
                 more(&|position| Observation::new(patch, position))
