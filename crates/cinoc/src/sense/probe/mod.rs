@@ -7,7 +7,7 @@ use crate::Real;
 use cinoc_pde::Grid;
 use cinoc_tape::kernel::{parallel, vectorise};
 use cinoc_tape::{Cotangents, Inputs, Op, Shape};
-use stencil::{Axis, Stencil};
+use stencil::{ProbeAxis, Stencil};
 
 /// Values of a field at points around each agent, and their slopes if asked for, by linear interpolation along each axis
 /// of a line, a plane or a box. Points beyond a wall are moved onto it.
@@ -17,7 +17,7 @@ use stencil::{Axis, Stencil};
 /// points, then the slopes along each axis in turn.
 pub struct Probe {
     /// The last axes are those of the grid; others have one node.
-    axes: [Axis; AXES],
+    axes: [ProbeAxis; AXES],
     dimensions: usize,
     /// Offsets of the points in cells.
     offsets: Vec<[Real; AXES]>,
@@ -40,8 +40,8 @@ impl Probe {
         let fits = (0..d).all(|axis| grid.nodes[axis] > 1 && grid.lengths[axis] > 0.0);
         assert!(fits, "a view needs two nodes or more and a length above 0 along each axis: {grid:?}");
         let axes = [0, 1, 2].map(|axis| match axis >= absent {
-            false => Axis { nodes: 1, periodic: false, inverse_dx: 0.0 },
-            true => Axis {
+            false => ProbeAxis { nodes: 1, periodic: false, inverse_dx: 0.0 },
+            true => ProbeAxis {
                 nodes: grid.nodes[axis - absent],
                 periodic: grid.periodic,
                 inverse_dx: (1.0 / grid.spacing(axis - absent)) as Real,

@@ -3,7 +3,7 @@
 use crate::Real;
 
 /// Nodes along an axis.
-pub struct Axis {
+pub struct ProbeAxis {
     pub nodes: usize,
     pub periodic: bool,
     /// Cells per unit of length.
@@ -22,7 +22,7 @@ pub struct Stencil {
     slope_change: [Real; 4],
 }
 
-impl Axis {
+impl ProbeAxis {
     /// Stencil of the point at `t`, in cells; of the first node if that is not a number.
     #[inline(always)]
     pub fn at(&self, t: Real) -> Stencil {
