@@ -5,7 +5,10 @@ scores of single instances: results/instances.jsonl.
     python3 experiments/final_test.py variants [PROBLEM…]
         # shipped models nearer to the paper's setting: results/variants.jsonl
     python3 experiments/final_test.py fresh [PROBLEM…]
-        # shipped models on instances of seed 6000, which nobody had seen: lines `fresh-…` of results/checks.jsonl
+        # shipped models and the first training seed of all others on instances of seed 6000, which nobody had seen:
+        # lines `fresh-…` of results/checks.jsonl
+    python3 experiments/final_test.py seeds [PROBLEM…]
+        # further training seeds on the published instances: lines `seed-…` of results/checks.jsonl
     python3 experiments/final_test.py decisions
         # computing time of a decision; needs the Python package and an idle core
 
@@ -18,7 +21,7 @@ import argparse
 import time
 
 from blocks.models import shipped
-from cases import FAILURES, PROBLEMS, SEEDS, SHIPPED, TEST_SEED, TESTED, changes, cinoc, commit, model, run_folder, run_name, shipped_name
+from cases import FAILURES, MORE, MORE_SEEDS, PROBLEMS, ROOT, SEEDS, SHIPPED, TEST_SEED, TESTED, changes, cinoc, commit, model, run_folder, run_name, shipped_name
 from tables import put, read
 
 # Shipped policies with what the paper had, or probably had: problem, words, changes, instances.
@@ -108,25 +111,45 @@ def variants(problems):
             print(f"{run}: relative error {row['ratio']:.3g}", flush=True)
 
 
+def checked(claim, problem, setting, case, model, seed):
+    """Adds the line of one evaluation to results/checks.jsonl unless it is there."""
+    if read("checks", claim=claim):
+        return
+    about = PROBLEMS[problem]
+    settings = (f"swarm.sensor_noise={about.sensor_noise}", "swarm.delay=5") if case == "both" else ()
+    words = ("eval", model, "--seed", seed, "--instances", about.instances)
+    (row,) = cinoc(*words, *changes(settings))
+    line = {"run": f"checks/{claim}", "claim": claim, "problem": problem, "seed": seed, "n": row["instances"]}
+    line |= {"command": " ".join(map(str, ("cinoc", *words, *changes(settings), "--json"))), "setting": setting}
+    low, high = row["ratio_95"]
+    line |= {"case": case, "quantity": "relative score", "value": row["ratio"], "low": low, "high": high}
+    line |= {"score": row["score"]["mean"], "uncontrolled": row["uncontrolled"]["mean"], "commit": commit()}
+    put("checks", [line], run=line["run"])
+    print(f"{claim}: relative error {row['ratio']:.3g}", flush=True)
+
+
 def fresh(problems):
-    """Adds the lines of shipped models on instances of a seed that nobody had seen."""
+    """Adds the lines of shipped models, and of all others with one training seed, on instances of a seed that nobody had
+    seen."""
     for problem in problems:
-        about = PROBLEMS[problem]
-        both = (f"swarm.sensor_noise={about.sensor_noise}", "swarm.delay=5")
-        for setting in SHIPPED:
-            for case, settings in (("agents", ()), ("both", both)):
-                claim = f"fresh-{problem}-{setting}-{case}"
-                if read("checks", claim=claim):
-                    continue
-                words = ("eval", shipped_name(problem, setting), "--seed", FRESH_SEED, "--instances", about.instances)
-                (row,) = cinoc(*words, *changes(settings))
-                line = {"run": f"checks/{claim}", "claim": claim, "problem": problem, "seed": FRESH_SEED, "n": row["instances"]}
-                line |= {"command": " ".join(map(str, ("cinoc", *words, *changes(settings), "--json"))), "setting": setting}
-                low, high = row["ratio_95"]
-                line |= {"case": case, "quantity": "relative score", "value": row["ratio"], "low": low, "high": high}
-                line |= {"score": row["score"]["mean"], "uncontrolled": row["uncontrolled"]["mean"], "commit": commit()}
-                put("checks", [line], run=line["run"])
-                print(f"{claim}: relative error {row['ratio']:.3g}", flush=True)
+        for setting in TESTED:
+            named = shipped_name(problem, setting)
+            name = run_name(problem, setting, 0)
+            for case in ("agents", "both"):
+                if named:
+                    checked(f"fresh-{problem}-{setting}-{case}", problem, setting, case, named, FRESH_SEED)
+                elif (run_folder(name) / "model.safetensors").exists() and read("runs", run=name):
+                    path = run_folder(name).relative_to(ROOT)
+                    checked(f"fresh-{problem}-{setting}-{case}", problem, setting, case, path, FRESH_SEED)
+
+
+def more_seeds(problems):
+    """Adds the lines of further training seeds."""
+    for problem, setting in MORE:
+        for seed in MORE_SEEDS if problem in problems else ():
+            folder = run_folder(run_name(problem, setting, seed))
+            for case in ("agents", "both") if (folder / "model.safetensors").exists() else ():
+                checked(f"seed-{problem}-{setting}-{seed}-{case}", problem, setting, case, folder.relative_to(ROOT), TEST_SEED)
 
 
 def decisions():
@@ -169,10 +192,13 @@ def decisions():
             print(f"{name}: {1e6 * line['decision_seconds']:.2g} µs", flush=True)
 
 
+COMMANDS = {"variants": variants, "fresh": fresh, "seeds": more_seeds}
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument(
-        "words", nargs="*", choices=[[], "variants", "fresh", "decisions", *PROBLEMS], metavar="variants | fresh | decisions | PROBLEM"
+        "words", nargs="*", choices=[[], *COMMANDS, "decisions", *PROBLEMS], metavar=" | ".join((*COMMANDS, "decisions", "PROBLEM"))
     )
     parser.add_argument("--instances", type=int, help="fewer, for a trial with --dry")
     parser.add_argument("--dry", action="store_true")
@@ -182,10 +208,8 @@ def main():
     problems = [word for word in given.words if word in PROBLEMS] or list(PROBLEMS)
     if "decisions" in given.words:
         decisions()
-    elif "variants" in given.words:
-        variants(problems)
-    elif "fresh" in given.words:
-        fresh(problems)
+    elif named := [word for word in given.words if word in COMMANDS]:
+        COMMANDS[named[0]](problems)
     else:
         for problem in problems:
             test(problem, given.instances, given.dry)

@@ -18,6 +18,9 @@ import tomllib
 
 from cases import (
     EARLIER_SEED,
+    EXCHANGED,
+    MORE,
+    MORE_SEEDS,
     PROBLEMS,
     SEEDS,
     SETTINGS,
@@ -38,8 +41,11 @@ LENGTHS = {"ks1d": (25, 50, 100, 200, 400, 800), "ks2d": (12, 25, 50, 100), "tur
 
 def seeds(problem, setting):
     """Seeds of the published runs: a centralised network takes half an hour on turbulence2d, and was trained with two
-    on density2d."""
-    return SEEDS[: {("turbulence2d", "centralised"): 1, ("density2d", "centralised"): 2}.get((problem, setting), 3)]
+    on density2d; exchanged costs have one seed in the plane."""
+    one = setting in EXCHANGED and not problem.endswith("1d") or (problem, setting) == ("turbulence2d", "centralised")
+    if (problem, setting) in MORE:
+        return SEEDS + MORE_SEEDS
+    return SEEDS[: 1 if one else 2 if (problem, setting) == ("density2d", "centralised") else 3]
 
 
 def train(problem, setting, seed, more=(), again=False, threads=0):

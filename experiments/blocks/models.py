@@ -3,7 +3,7 @@
 from blocks import block, cell, interval, number, table
 from blocks.comparison import published_span, shares, span, within
 from blocks.scores import TITLES, against_paper, envelope, failed, mean, method, methods, published, rows, run, transfer_cells
-from cases import METHODS, PROBLEMS, SETTINGS, SHIPPED, WITHHELD, run_name, shipped_name
+from cases import METHODS, MORE, MORE_SEEDS, PROBLEMS, SETTINGS, SHIPPED, TESTED, WITHHELD, run_name, shipped_name
 
 
 @block("scores", PROBLEMS)
@@ -228,3 +228,47 @@ def fresh():
         for of in ("", ", seed 5000")
     ]
     return table(["problem", *head], out)
+
+
+def checked(claim):
+    """A check of one evaluation and its interval, in words; empty if it was not run."""
+    line = next((line for line in rows("checks") if line["claim"] == claim), None)
+    return f"{number(line['value'])} ({interval((line['low'], line['high']))})" if line else ""
+
+
+def one_seed(name, case):
+    """The test of one training run with the usual number of agents."""
+    problem = name.split("/")[0]
+    usual = (name, PROBLEMS[problem].agents)
+    line = next((line for line in rows("test") if (line["run"], line.get("agents")) == usual and line["case"] == case), None)
+    return cell(line["ratio"]) if line else ""
+
+
+@block("fresh-others")
+def fresh_others():
+    """The first training seed of the other settings on instances of seed 6000, beside the same models in the test."""
+    out = []
+    for problem in PROBLEMS:
+        for setting in (setting for setting in TESTED if setting not in SHIPPED):
+            cells = []
+            for case in ("agents", "both"):
+                cells += [checked(f"fresh-{problem}-{setting}-{case}"), one_seed(run_name(problem, setting, 0), case)]
+            if cells[0]:
+                out.append([f"`{problem}`", SETTINGS[setting].title, *cells])
+    head = ["undisturbed", "undisturbed, seed 5000", "noise and delay", "noise and delay, seed 5000"]
+    return table(["problem", "method", *head], out)
+
+
+@block("more-seeds")
+def more_seeds():
+    """Further training seeds beside the mean of the first three, on the same instances."""
+    out = []
+    for problem, setting in MORE:
+        found = [checked(f"seed-{problem}-{setting}-{seed}-agents") for seed in MORE_SEEDS]
+        if any(found):
+            lines = method(problem, setting).of("agents", PROBLEMS[problem].agents)
+            first = f"{cell(mean(lines))} ({interval(envelope(lines))})"
+            values = [float(line["ratio"]) for line in lines]
+            values += [line["value"] for seed in MORE_SEEDS for line in rows("checks") if line["claim"] == f"seed-{problem}-{setting}-{seed}-agents"]
+            out.append([f"`{problem}`", SETTINGS[setting].title, first, *found, number(sum(values) / len(values))])
+    return table(["problem", "policy", "first three seeds", *(f"seed {seed}" for seed in MORE_SEEDS), "mean of all"], out)
