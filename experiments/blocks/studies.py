@@ -372,7 +372,7 @@ def classical():
         "pi-robust": "PI, local, trained with disturbances",
     }
     lines, error = [], lambda one: "diverged" if one["ratio"] == "inf" else number(one["ratio"])
-    for problem in dict.fromkeys(key[0] for key in found):
+    for problem in (problem for problem in PROBLEMS if any(key[0] == problem for key in found)):
         m = PROBLEMS[problem].agents
         columns = list(CLASSICAL)
         for controller, title in names.items():
