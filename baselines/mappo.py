@@ -21,7 +21,7 @@ WITH: dict[str, Any] = {
     "envs": 32, "rollout": 100, "minibatch": 800, "epochs": 4, "gamma": 0.99, "lambda": 0.95, "clip": 0.2, "entropy": 0.0,
     "rate": 3e-4, "critic_rate": 1e-3, "max_grad_norm": 0.5, "std": 0.37,
 }
-OTHERS: dict[str, dict[str, Any]] = {"turbulence2d": {"rollout": 50, "minibatch": 400}}
+OTHERS: dict[str, dict[str, Any]] = {name: {"rollout": 50, "minibatch": 400} for name in ("ks2d", "turbulence2d")}
 """Settings for large fields, where steps are few."""
 KEYS = ("observation", "state", "action", "action_log_prob", "advantage", "value_target", "state_value")
 

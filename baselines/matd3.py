@@ -21,7 +21,7 @@ WITH: dict[str, Any] = {
     "envs": 32, "buffer": 125_000, "batch": 256, "gamma": 0.99, "tau": 0.005, "delay": 2, "updates": 1, "warmup": 500,
     "noise": 0.1, "target_noise": 0.1, "target_clip": 0.05, "rate": 1e-4, "critic_rate": 5e-4, "max_grad_norm": 1.0,
 }
-OTHERS: dict[str, dict[str, Any]] = {"turbulence2d": {"buffer": 10_000, "batch": 128}}
+OTHERS: dict[str, dict[str, Any]] = {name: {"buffer": 10_000, "batch": 128} for name in ("ks2d", "turbulence2d")}
 """Settings for large fields, where steps are few."""
 
 

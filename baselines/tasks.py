@@ -38,11 +38,17 @@ class Task:
     """Layers of an MLP shared by all agents."""
 
 
+PLANE = TRACKING | {"cost.collide": 20.0}
 POSITION = (("observe.position", True),)
 TASKS = {
     "heat1d": Task(TRACKING, 0.01, 1.0, (0.01, 0.4)),
     "fkpp1d": Task(TRACKING, 0.04, 0.5, (0.01, 0.4)),
     "ks1d": Task({"cost.track": 0.1, "cost.effort": 1e-5, "cost.last": 0.0, "cost.last_log": 0.0}, 0.7, 1.3, (0.013, 0.01), 50, local=POSITION),
+    "heat2d": Task(PLANE, 0.025, 1.0, (0.01, 0.4), seeds=(0,), local=POSITION),
+    "heat2d_obstacles": Task(PLANE, 0.025, 1.0, (0.01, 0.4), seeds=(0,), local=POSITION),
+    "ks2d": Task(
+        {"cost.track": 0.1, "cost.effort": 1e-7, "cost.last": 0.0, "cost.last_log": 0.0}, 0.1, 3.7, (0.035, 0.1), 50, (0,), POSITION, (64, 64)
+    ),
     "turbulence2d": Task(
         {"cost.track": 0.01, "cost.effort": 1e-7, "cost.last": 0.0, "cost.last_log": 0.0}, 0.15, 10.0, (0.07, 0.75), 50, (0,), POSITION, (64, 64)
     ),

@@ -81,6 +81,16 @@ fn settings_in_use_are_those_of_every_case() {
 }
 
 #[test]
+fn cases_can_be_chosen_by_their_names() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let few = ["ablation", "heat1d", "--set", "train.updates=1", "--set", "physics.ticks=4", "--train-seeds", "3"];
+    good(&mut study(folder.path(), &[&few[..], &["--only", "as shipped,without: memory"]].concat()));
+    let rows = text(&folder.path().join("ablation-heat1d.jsonl"));
+    assert_eq!(rows.lines().count(), 1 + 2 * 4, "a header, and four numbers of agents for each of two policies");
+    assert!(rows.contains("without: memory, four times") && !rows.contains("only: memory"), "{rows}");
+}
+
+#[test]
 fn what_makes_no_sense_is_refused_in_words() {
     let folder = tempfile::tempdir().expect("a folder");
     for (arguments, word) in [
@@ -88,6 +98,7 @@ fn what_makes_no_sense_is_refused_in_words() {
         (&["failure", "heat3d"], "heat"),
         (&["physics", "ks1d"], "no cases for ks1d"),
         (&["failure", "heat1d", "--policies", "ks1d"], "trained for ks1d"),
+        (&["failure", "heat1d", "--only", "nothing"], "begins with nothing"),
         (&["failure", "heat1d", "--policies", "nowhere"], "nowhere"),
     ] {
         let message = refused(&mut study(folder.path(), arguments));

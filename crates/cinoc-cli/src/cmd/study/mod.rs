@@ -49,6 +49,9 @@ pub struct StudyArgs {
     /// study varies takes precedence. May be repeated.
     #[arg(long, value_name = "KEY=VALUE")]
     used: Vec<String>,
+    /// Compute only cases whose names begin with one of these, for example --only 'as shipped,without'.
+    #[arg(long, value_delimiter = ',', value_name = "NAME")]
+    only: Vec<String>,
     /// Number of test instances; default: that of `eval`.
     #[arg(long, value_parser = whole::<usize>)]
     instances: Option<usize>,
@@ -86,6 +89,12 @@ impl StudyArgs {
         let config = models.first().map_or_else(|| own.clone(), |model| model.config.clone());
         let built = registry.build(&config)?;
         let mut cases = (study.cases)(&Subject { registry, config: &config, problem: &built })?;
+        if !self.only.is_empty() {
+            cases.retain(|case| self.only.iter().any(|name| case.line.starts_with(name.as_str())));
+            if cases.is_empty() {
+                bail!("no case of the study {name} begins with {}", self.only.join(" or "));
+            }
+        }
         for case in &mut cases {
             case.used.splice(0..0, self.used.iter().cloned());
         }
