@@ -92,18 +92,22 @@ def long():
     )
 
 
-def margins():
-    """Margins and norms of default and sharp policies."""
-    for setting in ("", ":sharp"):
-        lines = []
-        for problem, agents, fail in MARGINS:
-            failures = ("--fail", fail) if fail else ()
-            model = MODELS / f"{problem}{setting.replace(':', '-')}.safetensors"
-            found = cinoc("stability", model, "--agents", agents, "--norms", *failures)
-            lines += [{"policy": f"{problem}{setting}", "commit": commit(), **row} for row in found]
-            print(f"{problem}{setting}, {agents} agents", flush=True)
+def margins(policies=("", ":sharp"), problems=()):
+    """Margins and norms of default and sharp policies. Swarms that do not come to rest have none."""
+    for setting in policies:
         name = f"margins{setting}"
-        put("stability", [{"run": name, "kind": "margins", **line} for line in lines], run=name)
+        for problem in problems or dict.fromkeys(case[0] for case in MARGINS):
+            policy, lines = f"{problem}{setting}", []
+            for _, agents, fail in (case for case in MARGINS if case[0] == problem):
+                failures = ("--fail", fail) if fail else ()
+                try:
+                    found = cinoc("stability", MODELS / f"{policy.replace(':', '-')}.safetensors", "--agents", agents, "--norms", *failures)
+                except SystemExit:
+                    print(f"{policy}, {agents} agents{f', {fail:.0%} failed' if fail else ''}: not analysed", flush=True)
+                    continue
+                lines += [{"policy": policy, "commit": commit(), **row} for row in found]
+            put("stability", [{"run": name, "kind": "margins", **line} for line in lines], run=name, policy=policy)
+            print(policy, flush=True)
 
 
 def main():
