@@ -1,8 +1,8 @@
 """Run what Markdown pages tell people to type: python3 .ci/readme_commands.py PAGE…
 
 Every fenced block has a language. Blocks marked `sh` are run by bash and stop at the first failure; those marked `python` run after them, all in one
-interpreter, so that a later one may use what an earlier one made; both in a temporary folder of the page, with the freshly built `cinoc` first on the PATH
-and Python being that of $CINOC_PYTHON. Blocks marked `rust` must be found, word for word, in an example, which is compiled and run. Blocks marked `toml` must be a
+interpreter, so that a later one may use what an earlier one made; both in a temporary folder of the page, which has our `examples`, with the freshly built
+`cinoc` first on the PATH and Python being that of $CINOC_PYTHON. Blocks marked `rust` must be found, word for word, in an example, which is compiled and run. Blocks marked `toml` must be a
 file of examples/problems. Blocks marked `text` or `mermaid` are no code.
 
 Lines that install something are left out, since the build has been done. A comment before a block changes more:
@@ -54,6 +54,7 @@ def run(page):
     count, python = 0, []
     print(f"--- {page}", flush=True)
     with tempfile.TemporaryDirectory() as folder:
+        os.symlink(ROOT / "examples", pathlib.Path(folder) / "examples")
         for mark, words, language, block in BLOCK.findall((ROOT / page).read_text()):
             if language not in LANGUAGES:
                 sys.exit(f"{page}: a block is marked {language!r}; mark it {', '.join(LANGUAGES)}:\n{block}")

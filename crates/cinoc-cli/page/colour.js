@@ -31,7 +31,8 @@ export function pushColour(palette, share) {
 
 /** Maps values of a field to the colours of the figures. */
 export class Scale {
-  constructor(palette, low, high) {
+  constructor(palette, low, high, diverging = low === -high) {
+    this.diverging = diverging;
     this.low = low;
     this.high = high;
     this.shades = new Uint32Array(SHADES + 1);
@@ -40,7 +41,7 @@ export class Scale {
 
   /** Takes the colours of a palette. */
   colour(palette) {
-    this.stops = this.low < 0 ? palette.diverging : palette.sequential;
+    this.stops = this.diverging ? palette.diverging : palette.sequential;
     for (let k = 0; k < SHADES; k++) this.shades[k] = packed(blend(this.stops, k / (SHADES - 1)));
     // Values that are not finite.
     this.shades[SHADES] = packed(palette.missing);

@@ -14,10 +14,12 @@ export class Curves {
   draw(lines, first, span, tick, scored) {
     const { context, width, height } = sharpen(this.canvas);
     const [x0, x1, y0, y1] = [FRAME.left, width - FRAME.right, FRAME.top, height - FRAME.bottom];
-    const [low, high] = this.range(lines);
-    const place = this.log ? (v) => Math.log10(v / low) / Math.log10(high / low) : (v) => (v - low) / (high - low);
+    // A score may be negative.
+    const log = this.log && !lines.some(({ values }) => values.some((v) => v < 0));
+    const [low, high] = this.range(lines, log);
+    const place = log ? (v) => Math.log10(v / low) / Math.log10(high / low) : (v) => (v - low) / (high - low);
     const toX = (k) => x0 + ((k - first) / span) * (x1 - x0);
-    const toY = (v) => y1 - Math.max(0, Math.min(1, place(Math.max(v, this.log ? low : -Infinity)))) * (y1 - y0);
+    const toY = (v) => y1 - Math.max(0, Math.min(1, place(Math.max(v, log ? low : -Infinity)))) * (y1 - y0);
     context.fillStyle = ink(this.palette.paper);
     context.fillRect(0, 0, width, height);
     context.strokeStyle = ink(this.palette.axis);
@@ -26,7 +28,7 @@ export class Curves {
     context.font = font(11);
     context.textAlign = "right";
     context.textBaseline = "middle";
-    for (const [value, text] of this.log ? decadeTicks(low, high, 4) : evenTicks(low, high, y1 - y0 > 110 ? 4 : 3)) {
+    for (const [value, text] of log ? decadeTicks(low, high, 4) : evenTicks(low, high, y1 - y0 > 110 ? 4 : 3)) {
       const y = Math.floor(toY(value)) + 0.5;
       context.fillText(text, x0 - 7, y);
       rule(context, x0, y, x1, y, 0.2);
@@ -69,10 +71,10 @@ export class Curves {
     context.fillText("scored", x + 4, y0 + 4);
   }
 
-  range(lines) {
-    const all = lines.flatMap(({ values }) => values.filter((v) => Number.isFinite(v) && (v > 0 || !this.log)));
+  range(lines, log) {
+    const all = lines.flatMap(({ values }) => values.filter((v) => Number.isFinite(v) && (v > 0 || !log)));
     const most = all.reduce((a, b) => Math.max(a, b), 0);
-    if (!this.log) return [0, most > 0 ? 1.1 * most : 1];
+    if (!log) return [1.1 * all.reduce((a, b) => Math.min(a, b), 0), most > 0 ? 1.1 * most : 1];
     if (most === 0) return [0.1, 1];
     const least = Math.max(all.reduce((a, b) => Math.min(a, b), Infinity), most * 1e-10);
     const padding = (most / least) ** 0.06;

@@ -81,7 +81,7 @@ export class Film {
     // The past of a line is that of the page.
     const past = play.views.find((known) => known && known.lane === scene.lane)?.past;
     if (past && view.past) view.past = past;
-    view.draw({ ...scene, colour: colour ?? ink(this.palette.black), cursor: null }, play.scale);
+    view.draw({ ...scene, colour: colour ?? ink(this.palette.black), cursor: null }, label === "target" ? play.scales[0] : play.scale);
     context.drawImage(view.canvas, left, top, width, height);
     if (play.dimensions === 2) {
       context.strokeStyle = ink(this.palette.axis);

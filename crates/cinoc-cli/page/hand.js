@@ -136,7 +136,7 @@ export class Hand {
 
   /** Continues a stroke; a disturbance leads to the end of the scale of colours. */
   stroke(points) {
-    this.play.stroke(this.tool, points, this.brush(), this.sign * this.play.scale.high);
+    this.play.stroke(this.tool, points, this.brush(), this.sign > 0 ? this.play.scale.high : this.play.scale.low || -this.play.scale.high);
   }
 
   /** On a line, pulls the curve to the pointer for some seconds. */

@@ -62,7 +62,9 @@ export class LineView {
 
   /** The range of values that the curve has room for. */
   range() {
-    return [this.scale.low < 0 ? 1.25 * this.scale.low : -0.12 * this.scale.high, 1.25 * this.scale.high];
+    const { low, high } = this.scale;
+    if (low === -high) return [1.25 * low, 1.25 * high];
+    return [low - (low === 0 ? 0.12 : 0.45) * (high - low), high + 0.25 * (high - low)];
   }
 
   toScreen([x, z]) {
@@ -81,7 +83,8 @@ export class LineView {
 
   /** The value at which agents are drawn: on the axis. */
   agentHeight() {
-    return this.scale.low < 0 ? 0 : -0.06 * this.scale.high;
+    const { low, high } = this.scale;
+    return low === -high ? 0 : low - (low === 0 ? 0.06 : 0.1) * (high - low);
   }
 
   draw(scene, scale) {
@@ -90,6 +93,7 @@ export class LineView {
     context.fillStyle = ink(this.palette.paper);
     context.fillRect(0, 0, width, height);
     this.drawAxes(context);
+    this.drawSolid(context);
     if (scene.marked !== undefined && scene.positions) this.drawWindow(context, scene.positions[scene.marked]);
     this.curve(context, scene.field, scene.colour, 2.6, []);
     if (scene.target) this.curve(context, scene.target, ink(this.palette.black), 1.4, [6, 5]);
@@ -101,6 +105,18 @@ export class LineView {
     context.strokeRect(left + 0.5, Math.floor(below) + 0.5, right - left - 1, Math.floor(bottom - below));
     if (scene.positions) this.drawAgents(context, scene);
     if (scene.cursor) drawCursor(context, ...this.toScreen(scene.cursor));
+  }
+
+  /** Solid cells, as grey bands. */
+  drawSolid(context) {
+    const { left, right, top, middle } = this.frame();
+    const { solid, periodic } = this.facts;
+    const each = (right - left) / (periodic ? solid.length : solid.length - 1);
+    context.fillStyle = ink(this.palette.missing);
+    solid.forEach((mark, i) => {
+      const [from, to] = [i - 0.5, i + 0.5].map((at) => Math.round(Math.max(left, Math.min(right, left + at * each))));
+      if (mark) context.fillRect(from, top, to - from, middle - top);
+    });
   }
 
   /** Agents on the axis, each with a bar for its push and an arrow for its velocity. */

@@ -29,7 +29,10 @@ export class Panel {
   words() {
     const { facts } = this.play;
     const { version, origin } = this.play.data.facts;
-    const [head, rest] = facts.about.includes(": ") ? facts.about.split(": ") : [facts.about.replace(/ that .*$/, ""), facts.about];
+    const { file } = this.play;
+    const about = facts.about || facts.name;
+    const colon = about.indexOf(": ");
+    const [head, rest] = colon > 0 ? [about.slice(0, colon), about.slice(colon + 2)] : [about.replace(/ that .*$/, ""), about];
     this.headline = head;
     element("name").textContent = head;
     element("about").textContent = rest;
@@ -47,15 +50,16 @@ export class Panel {
       [facts.moves, pushes ? "arrows: their velocity" : "arrows: where they move and blow"],
       [true, "crossed rings: failed agents"],
       [true, "barred dots: blind agents"],
-      [facts.target, plane ? "lines: contours of the target" : "dashed: target"],
+      [this.play.showsTarget(), plane ? "lines: contours of the target" : "dashed: target"],
       [!plane, "below: the past, with the tracks of the agents"],
       [facts.discs, "hatched: obstacles, can be dragged"],
+      [facts.solid.includes(1), "grey: solid"],
     ];
     element("legend").textContent = signs.filter(([shown]) => shown).map(([, word]) => word).join(" · ");
     const from = document.createElement(origin ? "a" : "b");
     from.textContent = `CINOC ${version}`;
     if (origin) from.href = origin;
-    element("origin").append(from, ` · controllers for fields, the same network in every agent · made by “cinoc show ${facts.name} -o ${facts.name}.html”`);
+    element("origin").append(from, ` · controllers for fields, the same network in every agent · made by “cinoc show ${file ? "RUN" : facts.name} -o ${facts.name}.html”`);
     this.play.say = (text) => {
       element("message").textContent = text;
       element("message").hidden = text === "";
@@ -66,7 +70,7 @@ export class Panel {
   hint() {
     const { play, hand } = this;
     const click = asks("(hover: none)") ? "tap" : "click";
-    const [plane, target] = [play.dimensions === 2, play.facts.target];
+    const [plane, target] = [play.dimensions === 2, play.follows];
     if (hand.tool === "agents") {
       const hover = asks("(hover: none)") ? "" : " · point at it: what it observes";
       const discs = play.facts.discs ? " or an obstacle" : "";
@@ -94,15 +98,27 @@ export class Panel {
     for (const button of document.querySelectorAll("#signs button")) button.addEventListener("click", () => this.sign(Number(button.dataset.sign)));
     const tools = [...document.querySelectorAll("#tools button")];
     for (const button of tools) button.addEventListener("click", () => { screen.touched = true; this.tool(button.dataset.tool); });
-    tools.at(-1).hidden = !play.facts.target;
-    tools.at(-2).classList.toggle("last", !play.facts.target);
+    tools.at(-1).hidden = !play.follows;
+    tools.at(-2).classList.toggle("last", !play.follows);
     element("width").addEventListener("input", (event) => { hand.width = event.target.value / 100; play.stale = true; });
     for (const box of document.querySelectorAll("#show input")) {
       box.addEventListener("change", () => { screen.touched = true; this.show(Number(box.dataset.show), box.checked); });
     }
     if (play.data.facts.plan) this.show(PLANNED, true);
+    this.fields();
     this.tool("agents");
     this.sign(1);
+  }
+
+  /** The name of the field, or a choice of several. */
+  fields() {
+    const names = this.play.file?.fields ?? [];
+    const choice = element("fields").querySelector("select");
+    choice.append(...names.map((name, k) => new Option(name, k)));
+    choice.hidden = names.length < 2;
+    element("fields").querySelector("span").textContent = names.length === 1 ? names[0] : "field";
+    element("fields").hidden = names.length === 0;
+    choice.addEventListener("change", () => { this.screen.touched = true; this.field(Number(choice.value)); });
   }
 
   sliders() {
@@ -155,8 +171,10 @@ export class Panel {
   }
 
   tool(name) {
-    if (name === "target" && !this.play.facts.target) return;
+    if (name === "target" && !this.play.follows) return;
     this.hand.tool = name;
+    // Brushes paint on the first field.
+    if (this.hand.paints) this.field(0);
     this.hand.point(null);
     for (const button of document.querySelectorAll("#tools button")) button.setAttribute("aria-checked", button.dataset.tool === name);
     element("brush").hidden = !this.hand.paints;
@@ -170,6 +188,14 @@ export class Panel {
   sign(sign) {
     this.hand.sign = sign;
     for (const button of document.querySelectorAll("#signs button")) button.setAttribute("aria-checked", Number(button.dataset.sign) === sign);
+  }
+
+  /** Shows a field of a problem file. */
+  field(number) {
+    if (number === this.play.field) return;
+    element("fields").querySelector("select").value = number;
+    this.play.choose(number);
+    if (number > 0 && this.hand.paints) this.tool("agents");
   }
 
   show(lane, yes) {

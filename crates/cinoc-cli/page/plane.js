@@ -2,6 +2,7 @@ import { sharpen, sizeOf, drawCursor } from "./canvas.js";
 import { CROWD, dotRadius, drawAgent, isBlind, pushOf, pushShare, velocityOf } from "./agent.js";
 import { contours } from "./contour.js";
 import { ink } from "./colour.js";
+import { border, continued } from "./solid.js";
 
 /** Pixels of a painted field along its longer side, before it is stretched. */
 const FINE = 192;
@@ -19,6 +20,7 @@ export class PlaneView {
     this.across = weights(w, facts.nodes[0], facts.periodic);
     this.up = weights(h, facts.nodes[1], facts.periodic);
     this.column = new Float32Array(facts.nodes[0]);
+    this.borders = border(facts.solid, facts.nodes);
     canvas.style.aspectRatio = `${lx} / ${ly}`;
   }
 
@@ -52,8 +54,10 @@ export class PlaneView {
   }
 
   /** Paints values between the nodes, not colours. */
-  paint(field, scale) {
+  paint(values, scale) {
     const { words, across, up, column } = this;
+    const { solid } = this.facts;
+    const field = continued(values, this.borders);
     const rows = this.facts.nodes[1];
     const [width, height] = [this.picture.width, this.picture.height];
     for (let py = 0; py < height; py++) {
@@ -65,7 +69,8 @@ export class PlaneView {
       }
       for (let px = 0, at = py * width; px < width; px++, at++) {
         const from = column[across.low[px]];
-        words[at] = scale.shade(from + (column[across.high[px]] - from) * across.part[px]);
+        const cell = across.near[px] * rows + up.near[j];
+        words[at] = solid[cell] ? scale.shade(NaN) : scale.shade(from + (column[across.high[px]] - from) * across.part[px]);
       }
     }
     this.picture.getContext("2d").putImageData(this.pixels, 0, 0);
@@ -188,15 +193,17 @@ export class PlaneView {
   }
 }
 
-/** The nodes that each pixel lies between. */
+/** The nodes that each pixel lies between, and the nearest one. */
 function weights(pixels, nodes, periodic) {
   const cells = periodic ? nodes : nodes - 1;
-  const [low, high, part] = [new Uint16Array(pixels), new Uint16Array(pixels), new Float32Array(pixels)];
+  const [low, high, near] = [0, 1, 2].map(() => new Uint16Array(pixels));
+  const part = new Float32Array(pixels);
   for (let p = 0; p < pixels; p++) {
     const place = ((p + 0.5) / pixels) * cells;
     low[p] = Math.min(Math.floor(place), cells - 1);
     high[p] = (low[p] + 1) % nodes;
     part[p] = place - low[p];
+    near[p] = part[p] < 0.5 ? low[p] : high[p];
   }
-  return { low, high, part };
+  return { low, high, part, near };
 }

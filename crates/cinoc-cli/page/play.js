@@ -1,6 +1,7 @@
 import { LEARNED, UNCONTROLLED, PLANNED } from "./engine.js";
 import { reachOf } from "./agent.js";
 import { Scale } from "./colour.js";
+import { marks } from "./solid.js";
 
 /** Ticks that curves keep. */
 const MEMORY = 4000;
@@ -15,6 +16,11 @@ export class Play {
   constructor(engine, data, palette) {
     [this.engine, this.data, this.facts, this.palette] = [engine, data, engine.facts, palette];
     this.dimensions = this.facts.nodes.length;
+    /** Of a problem file: names of its fields, ranges of their colours, solid cells, and the use of the target. */
+    this.file = data.facts.file;
+    this.facts.solid = marks(this.file?.solid ?? []);
+    this.follows = this.facts.target && (this.file?.sees_target ?? true);
+    this.field = 0;
     this.shown = [true, true, false];
     this.number = 0;
     this.agents = data.facts.agents;
@@ -26,10 +32,11 @@ export class Play {
   begin(number) {
     const { engine, data } = this;
     this.number = number;
-    const each = 2 * engine.nodes;
+    const each = data.starts.length / data.facts.starts;
     const fields = data.starts.slice(number * each, (number + 1) * each);
     engine.begin(fields, this.agents);
-    this.scale = Scale.covering(this.palette, [fields.subarray(0, engine.nodes)], fields.subarray(engine.nodes));
+    const ranges = this.file?.ranges.map((range) => new Scale(this.palette, ...range));
+    this.scales = ranges ?? [Scale.covering(this.palette, [fields.subarray(0, engine.nodes)], fields.subarray(engine.nodes))];
     this.givePlan();
     this.clear();
   }
@@ -42,6 +49,23 @@ export class Play {
     if (!plan || plan.agents !== this.agents || actions.length !== each) return;
     this.engine.give(actions);
     this.engine.attempt("set_plan");
+  }
+
+  /** The colours of the field that is shown. */
+  get scale() {
+    return this.scales[this.field];
+  }
+
+  /** True if there is a target to see: a uniform one that no agent follows is a number of the file. */
+  showsTarget() {
+    return this.facts.target && (this.follows || this.target.some((z) => z !== this.target[0]));
+  }
+
+  /** Shows another field. */
+  choose(field) {
+    this.field = field;
+    this.views.forEach((view) => view.forget?.());
+    this.look();
   }
 
   restart() {
@@ -62,7 +86,7 @@ export class Play {
 
   /** Takes the colours of another scheme. */
   recolour() {
-    this.scale.colour(this.palette);
+    this.scales.forEach((scale) => scale.colour(this.palette));
     this.views.forEach((view) => view.forget?.());
     this.stale = true;
   }
@@ -85,10 +109,11 @@ export class Play {
   /** Reads the present state of the lanes. */
   look() {
     const { engine } = this;
-    this.target = engine.numbers("target");
+    const part = (state, number) => state.subarray(number * engine.nodes, (number + 1) * engine.nodes);
+    this.target = part(engine.numbers("target"), 0);
     const [discs, blind] = [triples(engine.numbers("discs")), engine.numbers("blind")];
     this.scenes = [LEARNED, UNCONTROLLED, PLANNED].map((lane) => ({
-      field: engine.numbers("field", lane),
+      field: part(engine.numbers("field", lane), this.field),
       positions: lane === UNCONTROLLED ? null : engine.numbers("positions", lane),
       strength: engine.numbers("strength", lane),
       ages: engine.numbers("ages", lane),

@@ -37,7 +37,7 @@ export class Screen {
       this.hand.watch(view, number);
       play.views[number] = view;
     }
-    if (play.dimensions === 2 && this.facts.target) {
+    if (play.dimensions === 2 && play.showsTarget()) {
       this.targetView = new PlaneView(lane("target").querySelector("canvas"), this.facts, this.palette);
       this.targetView.bare = true;
       this.hand.watch(this.targetView, LEARNED);
@@ -103,7 +103,7 @@ export class Screen {
     const { play, facts, hand } = this;
     const scene = play.scene(number);
     const marked = hand.hover?.lane === number ? hand.hover.agent : undefined;
-    return { ...scene, lane: number, marked, discs: number === UNCONTROLLED ? null : scene.discs, target: facts.target ? play.target : null };
+    return { ...scene, lane: number, marked, discs: number === UNCONTROLLED ? null : scene.discs, target: facts.target && play.field === 0 ? play.target : null };
   }
 
   /** The name of a lane. */
@@ -125,7 +125,7 @@ export class Screen {
       const cursor = this.hand.cursor?.lane === number ? this.hand.cursor.at : null;
       play.views[number].draw({ ...this.sceneOf(number), cursor, colour: this.colours[number] }, play.scale);
     }
-    this.targetView?.draw({ field: play.target, target: play.target }, play.scale);
+    this.targetView?.draw({ field: play.target, target: play.target }, play.scales[0]);
     colourBar(element("bar"), play.scale, this.palette);
     this.drawErrors(this.errors);
     this.drawEfforts(this.efforts);

@@ -119,7 +119,7 @@ extern "C" fn begin(agents: usize) -> u32 {
 #[unsafe(no_mangle)]
 extern "C" fn begin_at(agents: usize) -> u32 {
     attempt(|stage, given| {
-        let nodes = stage.problem().stepper.grid().count();
+        let nodes = stage.problem().stepper.state_count();
         let (fields, rest) = given.split_at((2 * nodes).min(given.len()));
         let (places, strength) = rest.split_at((agents * stage.problem().swarm.dimensions()).min(rest.len()));
         let (start, target) = fields.split_at(fields.len() / 2);

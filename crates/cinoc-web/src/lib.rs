@@ -7,7 +7,7 @@
 //! ```
 //!
 //! The page is in `crates/cinoc-cli/page`; `cinoc show P -o page.html` writes everything into one file. `web/build`
-//! compiles the engine.
+//! compiles two engines: one for problems that come with the program, and one with problem files.
 
 #[cfg(target_arch = "wasm32")]
 mod border;

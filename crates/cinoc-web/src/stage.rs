@@ -5,12 +5,13 @@ use cinoc::env::Env;
 use cinoc::evaluate::check_policy;
 use cinoc::internal::geometry::Disc;
 use cinoc::internal::threads::Threads;
+use cinoc::pde::Grid;
 use cinoc::policy::{Policy, ZeroControl};
 use cinoc::rollout::InitialCondition;
 use cinoc::run::Model;
 use cinoc::settings::Overlay;
 use cinoc::tape::Params;
-use cinoc::task::mean_square;
+use cinoc::task::Status;
 use cinoc::{Error, Problem, Real, Registry};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -64,7 +65,7 @@ impl Stage {
     pub fn open(registry: Registry, model: &[u8]) -> Result<Self, Error> {
         let model = Model::from_bytes(&registry, model, Path::new("the model of this page"))?;
         let (problem, policy) = model.build(&registry)?;
-        let zero = vec![0.0; problem.stepper.grid().count()];
+        let zero = vec![0.0; problem.stepper.state_count()];
         let places = problem.swarm.start(problem.agents);
         let beginning = InitialCondition { start: zero.clone(), target: zero, positions: places, ..InitialCondition::default() };
         let idle = ZeroControl { action_width: problem.swarm.action_width() };
@@ -92,6 +93,8 @@ impl Stage {
         let Problem { name, stepper, swarm, task, agents, ticks } = &*self.problem;
         let (grid, labels) = (stepper.grid(), task.plot_labels());
         let explanation = self.registry.describe(&self.model.config)?;
+        let other_score = task.plot_fields().is_some() && task.square_in_score(1, 1).is_none();
+        let [title, axis] = if other_score { ["score"; 2] } else { [labels.title, labels.axis] };
         Ok(json!({
             "name": name,
             "about": explanation.about,
@@ -100,7 +103,7 @@ impl Stage {
             "tick": self.problem.tick_time(), "ticks": ticks, "scored": task.scored_at(*ticks),
             "agents": agents, "fixed": self.policy.fixed_agents().is_some(), "moves": swarm.moves(), "width": swarm.action_width(),
             "pushes": swarm.push_width(), "limits": swarm.limits(), "window": self.window(), "sigma": self.setting("swarm.sigma"),
-            "title": labels.title, "axis": labels.axis, "target": labels.has_target,
+            "title": title, "axis": axis, "target": labels.has_target,
             "discs": self.movable(),
         }))
     }
@@ -149,10 +152,10 @@ impl Stage {
 
     /// Begins with any state.
     pub fn begin_at(&mut self, beginning: InitialCondition) -> Result<(), Error> {
-        let (nodes, agents) = (self.problem.stepper.grid().count(), beginning.positions.len() / self.problem.swarm.dimensions());
+        let (nodes, agents) = (self.problem.stepper.state_count(), beginning.positions.len() / self.problem.swarm.dimensions());
         for field in [&beginning.start, &beginning.target] {
             if field.len() != nodes {
-                let expected = format!("{nodes}, one for each node of the grid");
+                let expected = format!("{nodes}, one for each node of the grid and each field");
                 return Err(Error::bad("the numbers of a field", field.len().to_string(), expected));
             }
         }
@@ -221,10 +224,20 @@ impl Stage {
         env.last_step().diverged[0] || (lane == Lane::Planned && env.ticks_elapsed(0) >= self.planned())
     }
 
-    /// Returns the mean square of the difference between field and target of a lane.
+    /// Returns the mean square of the difference between field and target of a lane, or the present score of a problem
+    /// file that has another one.
     pub fn error(&self, lane: Lane) -> f64 {
+        let Problem { task, ticks, .. } = &*self.problem;
         let env = self.env(lane);
-        mean_square(env.field(0), env.target(0))
+        task.plotted(&Status {
+            tick: env.ticks_elapsed(0),
+            ticks: *ticks,
+            start: &self.beginning.start,
+            z: env.field(0),
+            target: env.target(0),
+            xi: env.positions(0),
+            thorough: false,
+        })
     }
 
     /// Returns the mean magnitude of the last push of the active agents of a lane.
@@ -310,14 +323,14 @@ impl Stage {
     /// Disturbs the fields of all lanes.
     pub fn disturb(&mut self, brush: Brush) {
         let (grid, nature, most) = (self.problem.stepper.grid(), self.nature, self.most[0]);
-        self.lanes.iter_mut().for_each(|env| change_field(env, |field| brush.paint(grid, nature, most, field)));
+        self.lanes.iter_mut().for_each(|env| change_field(env, grid, |field| brush.paint(grid, nature, most, field)));
         self.undisturbed = false;
     }
 
     /// Paints on the target of all lanes.
     pub fn paint_target(&mut self, brush: Brush) {
-        let mut target = self.lanes[0].target(0).to_vec();
-        brush.paint(self.problem.stepper.grid(), self.nature, self.most[1], &mut target);
+        let (grid, mut target) = (self.problem.stepper.grid(), self.lanes[0].target(0).to_vec());
+        brush.paint(grid, self.nature, self.most[1], &mut target[..grid.count()]);
         self.set_target(target);
     }
 
@@ -331,24 +344,25 @@ impl Stage {
         let (grid, nature) = (self.problem.stepper.grid(), self.nature);
         let (shares, level) = (self.stroke.cover(&brush, grid), brush.amount.clamp(-self.most[0], self.most[0]));
         let stroke = &self.stroke;
-        self.lanes.iter_mut().for_each(|env| change_field(env, |field| stroke.apply(&shares, level, nature, field)));
+        self.lanes.iter_mut().for_each(|env| change_field(env, grid, |field| stroke.apply(&shares, level, nature, field)));
         self.undisturbed = false;
     }
 
     /// Continues a stroke over the target; no target is painted larger than the one that was there.
     pub fn stroke_target(&mut self, brush: Brush) {
-        let mut target = self.lanes[0].target(0).to_vec();
+        let (grid, mut target) = (self.problem.stepper.grid(), self.lanes[0].target(0).to_vec());
         let brush = Brush { amount: brush.amount.clamp(-self.most[1], self.most[1]), ..brush };
-        self.stroke.paint(&brush, self.problem.stepper.grid(), self.nature, &mut target);
+        self.stroke.paint(&brush, grid, self.nature, &mut target[..grid.count()]);
         self.set_target(target);
     }
 
-    /// Clears the target; where the equation conserves the sum of a field, the target becomes uniform instead.
+    /// Clears the target; where the equation conserves the sum of a field, and in problem files, it becomes uniform instead.
     pub fn clear_target(&mut self) {
-        let target = self.lanes[0].target(0);
-        let mean = target.iter().map(|&z| z as f64).sum::<f64>() / target.len() as f64;
-        let level = if self.nature.conserved { mean as Real } else { 0.0 };
-        self.set_target(vec![level; target.len()]);
+        let (count, mut target) = (self.problem.stepper.grid().count(), self.lanes[0].target(0).to_vec());
+        let mean = target[..count].iter().map(|&z| z as f64).sum::<f64>() / count as f64;
+        let uniform = self.nature.conserved || self.problem.task.plot_fields().is_some();
+        target[..count].fill(if uniform { mean as Real } else { 0.0 });
+        self.set_target(target);
     }
 
     fn set_target(&mut self, target: Vec<Real>) {
@@ -413,14 +427,17 @@ impl Stage {
         self.undisturbed
     }
 
-    /// Derives the nature of the fields from those that lanes begin with and from an uncontrolled tick.
+    /// Derives the nature of the first field from that which lanes begin with and from an uncontrolled tick.
     fn learn_nature(&mut self) {
-        let InitialCondition { start, target, .. } = &self.beginning;
+        let (count, written) = (self.problem.stepper.grid().count(), self.problem.task.plot_fields().is_some());
+        let [start, target] = [&self.beginning.start, &self.beginning.target].map(|state| &state[..count]);
         let both = || start.iter().chain(target).map(|&z| z as f64);
         let largest = |field: &[Real]| field.iter().fold(0.0, |most: f64, z| most.max(z.abs() as f64));
         let most = largest(start).max(largest(target));
         // Agents have been trained to reach and to hold targets of this size.
         let wanted = if largest(target) > 0.0 { largest(target) } else { most };
+        // The target of a file may be the same in all instances, like a temperature.
+        let wanted = if written { 1.5 * most } else { wanted };
         self.most = if most > 0.0 { [1.5 * most, wanted] } else { [1.0; 2] };
         // A slight undershoot below zero does not make a field a signed one.
         let signed = both().fold(0.0, f64::min) < -0.02 * most || most == 0.0;
@@ -429,17 +446,20 @@ impl Stage {
         free.reset(&[true], &mut |_| beginning.clone());
         free.run(&self.idle, &Params::default(), 1, &mut |_| {});
         let sum = |field: &[Real]| field.iter().map(|&z| z as f64).sum::<f64>();
-        let scale = beginning.start.iter().map(|z| z.abs() as f64).sum::<f64>();
-        let conserved = (sum(free.field(0)) - sum(&beginning.start)).abs() < 1e-4 * scale;
+        // Fields of a file may be far from zero, like a temperature.
+        let start = &beginning.start[..count];
+        let usual = if written { sum(start) / count as f64 } else { 0.0 };
+        let scale = start.iter().map(|z| (*z as f64 - usual).abs()).sum::<f64>();
+        let conserved = (sum(&free.field(0)[..count]) - sum(start)).abs() < 1e-4 * scale;
         self.nature = Nature { signed, conserved };
     }
 }
 
-/// Changes the field of an episode.
-fn change_field(env: &mut Env, change: impl FnOnce(&mut [Real])) {
-    let mut field = env.field(0).to_vec();
-    change(&mut field);
-    env.set_field(0, &field);
+/// Changes the first field of an episode.
+fn change_field(env: &mut Env, grid: &Grid, change: impl FnOnce(&mut [Real])) {
+    let mut fields = env.field(0).to_vec();
+    change(&mut fields[..grid.count()]);
+    env.set_field(0, &fields);
 }
 
 /// Creates an endless episode for each lane.

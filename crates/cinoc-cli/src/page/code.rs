@@ -9,8 +9,8 @@ macro_rules! modules {
 
 /// The modules of a page; each imports from those before it alone.
 const MODULES: &[Module] = modules![
-    "bytes", "number", "engine", "colour", "canvas", "agent", "contour", "plane", "line", "curves", "play", "hand", "optimum",
-    "search", "gif", "film", "panel", "screen", "main",
+    "bytes", "number", "engine", "colour", "canvas", "agent", "contour", "solid", "plane", "line", "curves", "play", "hand",
+    "optimum", "search", "gif", "film", "panel", "screen", "main",
 ];
 
 /// The whole script.

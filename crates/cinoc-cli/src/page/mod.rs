@@ -13,6 +13,9 @@ const STYLE: &str = include_str!("../../page/style.css");
 /// The engine that comes with the program, compiled from `crates/cinoc-web` by `web/build`, as gzip.
 pub const ENGINE: &[u8] = include_bytes!("../../page/engine.wasm.gz");
 
+/// The larger engine for models of problem files.
+pub const ENGINE_OF_FILES: &[u8] = include_bytes!("../../page/engine_files.wasm.gz");
+
 /// Content of a page.
 pub struct Page {
     /// Title of its window.

@@ -1,4 +1,4 @@
-//! Problem files in builds without them, such as the engine of pages: they are refused.
+//! Problem files in builds without them, such as the engine of pages of shipped problems: they are refused.
 
 use super::Opened;
 use crate::Error;

@@ -98,6 +98,18 @@ impl PlotLabels {
     pub const ENSTROPHY: Self = Self { title: "enstrophy", axis: "mean ω²", has_target: false };
 }
 
+/// Content of plots of a problem file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[doc(hidden)]
+pub struct PlotFields {
+    /// Names of the fields.
+    pub names: Vec<String>,
+    /// True for each solid cell; empty if no cell is solid.
+    pub solid: Vec<bool>,
+    /// True if agents see the target, so that they follow another one.
+    pub sees_target: bool,
+}
+
 /// Reduction of a measure over instances.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[doc(hidden)]
@@ -131,6 +143,18 @@ pub trait Task: Send + Sync {
     /// Returns the labels of the mean square of `z − target` in plots.
     fn plot_labels(&self) -> PlotLabels {
         PlotLabels::ERROR
+    }
+
+    /// Returns the names of the fields, solid cells and the use of the target, if the problem is a file; for plots.
+    #[doc(hidden)]
+    fn plot_fields(&self) -> Option<&PlotFields> {
+        None
+    }
+
+    /// Returns the number that pages plot against time: the mean square of `z − target`, or the text of another score.
+    #[doc(hidden)]
+    fn plotted(&self, status: &Status) -> f64 {
+        mean_square(status.z, status.target)
     }
 
     /// Returns the discs that agents keep out of after `tick` ticks; for plots.

@@ -2,6 +2,7 @@
 
 mod episode;
 mod page;
+mod range;
 mod swarms;
 
 use super::{Instances, data, push_width, whole};
@@ -97,9 +98,6 @@ impl ShowArgs {
             draw::known(out, self.swarms)?;
         }
         let model = library::find(registry, &self.model)?.with(registry, &Overlay::from_pairs(&self.set)?)?;
-        if html.is_some() && model.config.get("file").is_some() {
-            bail!("the engine of pages has no problem files yet; draw a picture or a film: -o {}.png", model.config.problem());
-        }
         let (problem, policy) = model.build(registry)?;
         let agents = self.agents.unwrap_or(problem.agents);
         let request = self.instances.request(&problem, push_width(&model.config), agents, 1)?;

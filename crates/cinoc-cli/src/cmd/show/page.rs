@@ -1,8 +1,8 @@
 //! An interactive page.
 
-use super::Subject;
+use super::{Subject, range};
 use crate::draw;
-use crate::page::{ENGINE, Page};
+use crate::page::{ENGINE, ENGINE_OF_FILES, Page};
 use crate::progress::Meter;
 use crate::stop;
 use anyhow::{Result, bail};
@@ -59,7 +59,7 @@ pub fn engine(path: Option<&Path>, model: &Model) -> Result<Vec<u8>> {
             error.statement()
         );
     }
-    Ok(ENGINE.to_vec())
+    Ok(if model.config.get("file").is_some() { ENGINE_OF_FILES } else { ENGINE }.to_vec())
 }
 
 impl Contents<'_> {
@@ -67,17 +67,23 @@ impl Contents<'_> {
     pub fn html(self) -> Result<String> {
         let Subject { model, problem, policy, request, instance } = self.subject;
         if !(1..=2).contains(&problem.stepper.grid().dimensions()) {
-            bail!("pages show fields on a line or in the plane; use --export");
+            bail!("pages show fields on a line or in the plane; draw a picture or a film: -o {}.png or .gif", problem.name);
         }
         cinoc::evaluate::check_policy(&**policy, request.agents, 1)?;
         let which: Vec<usize> = (*instance..instance.saturating_add(self.count())).collect();
         let beginnings: Vec<_> = which.iter().map(|&i| request.beginning(problem, i)).collect();
         let starts = beginnings.iter().flat_map(|b| b.start.iter().chain(&b.target)).map(|&z| z as f32).collect();
         let (plan, plans) = if self.iterations > 0 { self.plans(&which)? } else { (Value::Null, Vec::new()) };
-        let facts = json!({
+        let mut facts = json!({
             "agents": request.agents, "starts": which.len(), "plan": plan, "palette": draw::palette(),
             "version": env!("CARGO_PKG_VERSION"),
         });
+        if let Some(fields) = problem.task.plot_fields() {
+            facts["file"] = json!({
+                "fields": fields.names, "ranges": range::of_fields(self.subject, fields)?, "solid": runs(&fields.solid),
+                "sees_target": fields.sees_target,
+            });
+        }
         let title = format!("{} · CINOC", problem.name);
         Ok(Page { title, facts, engine: self.engine, model: model.bytes(), starts, plans }.html())
     }
@@ -113,6 +119,22 @@ impl Contents<'_> {
     }
 }
 
+/// Lengths of runs of equal marks, the first of which are false.
+fn runs(marks: &[bool]) -> Vec<usize> {
+    let (mut runs, mut last, mut length) = (Vec::new(), false, 0);
+    for &mark in marks {
+        if mark != last {
+            runs.push(std::mem::take(&mut length));
+            last = mark;
+        }
+        length += 1;
+    }
+    if length > 0 {
+        runs.push(length);
+    }
+    runs
+}
+
 /// Shows the progress of searches, and keeps their results.
 struct Listener {
     meter: Meter,
@@ -142,5 +164,17 @@ impl Listen<OptimumRecord> for Listener {
 
     fn found(&self, found: Vec<OptimumRecord>) {
         self.found.lock().unwrap_or_else(|poison| poison.into_inner()).extend(found);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::runs;
+
+    #[test]
+    fn runs_begin_with_unmarked_ones() {
+        assert_eq!(runs(&[]), [0; 0]);
+        assert_eq!(runs(&[false, false, true]), [2, 1]);
+        assert_eq!(runs(&[true, false, false]), [0, 1, 2]);
     }
 }

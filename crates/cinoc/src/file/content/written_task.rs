@@ -5,7 +5,7 @@ use super::known::Known;
 use super::operators::{AtSides, CellOperators};
 use super::random_field::RandomField;
 use crate::random::{Rng, Split};
-use crate::task::{Instance, PlotLabels, Status, Task, Transition};
+use crate::task::{Instance, PlotFields, PlotLabels, Status, Task, Transition, mean_square};
 use crate::{Error, Real};
 use cinoc_pde::volume::{Mesh, Side};
 use cinoc_tape::{Arena, Tape, Var};
@@ -38,6 +38,7 @@ pub struct WrittenTask {
     pub timed: bool,
     /// True if the score is the mean square of `z − target`.
     square: bool,
+    fields: PlotFields,
 }
 
 /// A text of start or target, with its random fields.
@@ -109,6 +110,18 @@ pub fn with_fields(draft: &Draft, known: &Known) -> Result<Scope, Error> {
     Ok(scope)
 }
 
+/// The content of plots.
+fn plot_fields(draft: &Draft, known: &Known) -> PlotFields {
+    let texts = draft.agents.also.iter().map(|also| &also.text).chain(&draft.agents.error);
+    let names_target = |text: &str| text.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == TARGET);
+    PlotFields {
+        names: draft.names().into_iter().map(Into::into).collect(),
+        solid: known.fluid_mask().map_or_else(Vec::new, |mask| mask.iter().map(|fluid| *fluid == 0.0).collect()),
+        sees_target: draft.task.target.is_some()
+            && (draft.agents.error.is_none() || texts.into_iter().any(|text| names_target(text))),
+    }
+}
+
 /// Operators without conditions at the sides.
 pub fn bare_operators(draft: &Draft, known: &Known) -> CellOperators {
     let side = if known.grid.periodic { Side::Periodic } else { Side::Open };
@@ -155,6 +168,7 @@ impl WrittenTask {
             tick,
             timed,
             square,
+            fields: plot_fields(draft, &known),
             known,
         })
     }
@@ -162,6 +176,15 @@ impl WrittenTask {
     /// The arrays of the fields and the series on a tape, after `now` ticks, `[batch]`.
     fn arrays<'t>(&self, z: Var<'t>, target: Var<'t>, now: Option<Var<'t>>) -> Vec<Var<'t>> {
         self.known.with_state(z, self.target.is_some().then_some(target), now, self.tick)
+    }
+
+    /// The text of the score at one moment.
+    fn score_of(&self, status: &Status) -> f64 {
+        let tape = Tape::new(Arena::default(), &[]);
+        let field = |z: &[Real]| tape.constant([1, z.len()], z);
+        let now = self.timed.then(|| tape.constant([1], &[status.tick as Real]));
+        let arrays = self.arrays(field(status.z), field(status.target), now);
+        self.score.record(&arrays, &self.operators.at(tape.zeros([1]))).value()[0] as f64
     }
 }
 
@@ -188,6 +211,14 @@ impl Task for WrittenTask {
             Some(_) => PlotLabels::ERROR,
             None => PlotLabels { title: "mean square of the field", axis: "mean z²", has_target: false },
         }
+    }
+
+    fn plot_fields(&self) -> Option<&PlotFields> {
+        Some(&self.fields)
+    }
+
+    fn plotted(&self, status: &Status) -> f64 {
+        if self.square { mean_square(status.z, status.target) } else { self.score_of(status) }
     }
 
     fn instances(&self) -> usize {
@@ -227,11 +258,7 @@ impl Task for WrittenTask {
     fn measure(&self, status: &Status, measures: &mut [f64]) {
         let weight = self.when.weight(status.tick, status.ticks);
         if weight > 0.0 {
-            let tape = Tape::new(Arena::default(), &[]);
-            let field = |z: &[Real]| tape.constant([1, z.len()], z);
-            let now = self.timed.then(|| tape.constant([1], &[status.tick as Real]));
-            let arrays = self.arrays(field(status.z), field(status.target), now);
-            measures[0] += weight * self.score.record(&arrays, &self.operators.at(tape.zeros([1]))).value()[0] as f64;
+            measures[0] += weight * self.score_of(status);
         }
     }
 }
