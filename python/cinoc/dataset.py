@@ -144,35 +144,52 @@ class _Episodes:
         error = np.square(z - target, dtype=np.float64).reshape(*self.z.shape[:2], -1).mean(-1)
         aim = "mean-square error" if problem.has_target else "mean square of the field"
 
-        def named(dims: Sequence[str], values: Array, name: str, **more: Any) -> tuple[Any, ...]:
-            return (*dims,), values, {"long_name": name, "units": "1", **more}
+        units = problem.units
+
+        def named(dims: Sequence[str], values: Array, name: str, quantity: str = "") -> tuple[Any, ...]:
+            return (*dims,), values, {"long_name": name, "units": units.get(quantity, "1")}
+
+        def each_of(dim: str, names: list[str]) -> tuple[Any, ...]:
+            return (dim,), np.array([units.get(name, "1") for name in names], object), {"long_name": f"unit of a {dim}"}
 
         def each(array: Array) -> Array:
             return np.ascontiguousarray(np.moveaxis(array, 1, 0))
 
+        # Arrays of several quantities have their units as a coordinate.
+        shown = "field" if field or not problem.fields else problem.fields[0]
+        acts = problem.components[0] if len(problem.components) == 1 else ""
         variables = {
-            "z": named(["instance", "time", *field, *space], each(self.z), "field"),
-            "target": named(["instance", *field, *space], self.target, "field to be reached"),
-            "xi": named(["instance", "time", "agent", "axis"], each(self.xi), "position of an agent"),
-            "action": named(["instance", "decision", "agent", "component"], each(self.action), "action as it was carried out"),
+            "z": named(["instance", "time", *field, *space], each(self.z), shown, shown),
+            "target": named(["instance", *field, *space], self.target, "field to be reached", shown),
+            "xi": named(["instance", "time", "agent", "axis"], each(self.xi), "position of an agent", "x"),
+            "action": named(["instance", "decision", "agent", "component"], each(self.action), "action as it was carried out", acts),
             "alive": named(["instance", "time", "agent"], each(self.strength) > 0, "whether an agent is active"),
             "cost": named(["instance", "decision"], self.cost.T.copy(), "cost of a tick; they add up to that of the episode"),
             "error": named(["instance", "time"], error.T.copy(), aim),
             "score": named(["instance"], score, f"score ({problem.measures[0]})"),
             "diverged": named(["instance"], diverged, "whether the episode diverged"),
         }
+        begins = np.zeros(len(self.indices))
+        self.env.begins(begins)
+        if begins.any():
+            variables["begins"] = named(["instance"], begins, "time of the texts at the start of the episode", "time")
         if problem.discs():
             discs = np.array([problem.discs(tick) for tick in range(self.ticks + 1)])
             variables["discs"] = named(["time", "disc", "part"], discs, "discs that agents keep out of: x, y, radius")
-        coordinates: dict[str, Any] = {axis: named([axis], nodes, axis) for axis, nodes in problem.coordinates.items()}
+        coordinates: dict[str, Any] = {axis: named([axis], nodes, axis, axis) for axis, nodes in problem.coordinates.items()}
         coordinates |= {
             "instance": (("instance",), self.indices.astype(np.int64), {"long_name": "number of the instance"}),
-            "time": named(["time"], times, "time"),
-            "decision": named(["decision"], times[:-1], "time at which a decision is taken"),
+            "time": named(["time"], times, "time", "time"),
+            "decision": named(["decision"], times[:-1], "time at which a decision is taken", "time"),
             "agent": (("agent",), np.arange(self.agents), {"long_name": "agent"}),
             "axis": (("axis",), np.array(space, object), {"long_name": "axis of space"}),
             "component": (("component",), np.array(problem.components, object), {"long_name": "number of an action"}),
         }
+        if field and problem.fields:
+            coordinates["field"] = (("field",), np.array(problem.fields, object), {"long_name": "field"})
+            coordinates["field_units"] = each_of("field", problem.fields)
+        if len(problem.components) > 1:
+            coordinates["component_units"] = each_of("component", problem.components)
         attributes = {
             "title": f"{problem.name}, {self.agents} agents",
             "problem": problem.name,

@@ -123,6 +123,21 @@ def _headline(episode: Any) -> str:
     return " · ".join(words)
 
 
+def _with_unit(name: str, values: Any) -> str:
+    """A name with the unit of these values, if they have one."""
+    unit = values.attrs.get("units", "1")
+    return name if unit == "1" else f"{name} ({unit})"
+
+
+def _shown(episode: Any) -> str:
+    """Name of the field, with its unit if it has one."""
+    if "field_units" in episode.coords:
+        unit = str(episode.field_units.values)
+        return str(episode.field.values) + ("" if unit == "1" else f" ({unit})")
+    name = episode.z.attrs.get("long_name", "field")
+    return _with_unit("field z" if name == "field" else name, episode.z)
+
+
 def _colours(*arrays: Any) -> dict[str, Any]:
     """One scale for all: white at zero where there are two signs."""
     every = np.concatenate([np.ravel(a)[np.isfinite(np.ravel(a))] for a in arrays])
@@ -138,7 +153,7 @@ def _errors(axes: Axes, episode: Any, name: str, others: dict[str, Any]) -> None
     for i, (label, other) in enumerate(others.items()):
         axes.semilogy(other.time, other.error, color=greys[i % len(greys)], lw=1.6, label=label)
     axes.semilogy(episode.time, episode.error, color=BLUE, lw=1.8, label=name or "this episode")
-    axes.set(xlabel="time t", ylabel=episode.error.attrs["long_name"], title="error")
+    axes.set(xlabel=_with_unit("time t", episode.time), ylabel=episode.error.attrs["long_name"], title="error")
     axes.set_xlim(float(episode.time[0]), float(episode.time[-1]))
     axes.grid(alpha=0.25)
     if others:
@@ -158,20 +173,21 @@ def _line(figure: Figure, episode: Any, name: str, others: dict[str, Any]) -> No
     space, curves, errors = figure.add_subplot(grid[:, 0]), figure.add_subplot(grid[0, 1]), figure.add_subplot(grid[1, 1])
     z, x, t = episode.z.values, episode.x.values, episode.time.values
     image = space.pcolormesh(t, x, z.T, shading="gouraud", rasterized=True, **_colours(z, episode.target.values))
-    figure.colorbar(image, ax=space, label="field z", pad=0.02)
+    figure.colorbar(image, ax=space, label=_shown(episode), pad=0.02)
     halo = [patheffects.withStroke(linewidth=2.6, foreground="white", alpha=0.7)]
     thin = 1.3 if episode.sizes["agent"] <= 32 else 0.7
     for xi, active, times in _paths(episode):
         space.plot(times, np.where(active, xi[:, 0], np.nan), color=ACTIVE, lw=thin, path_effects=halo)
         space.plot(times, np.where(active, np.nan, xi[:, 0]), color=FAILED, lw=thin, ls=(0, (4, 3)))
     failed = not episode.alive.values.all()
-    space.set(xlabel="time t", ylabel="position x", title="field and agents" + (" (dashed: failed)" if failed else ""))
+    time, position = _with_unit("time t", episode.time), _with_unit("position x", episode.x)
+    space.set(xlabel=time, ylabel=position, title="field and agents" + (" (dashed: failed)" if failed else ""))
     space.set_xlim(t[0], t[-1])
     space.set_ylim(x[0], x[-1])
     curves.plot(x, z[0], color=GREY, label="start")
     curves.plot(x, z[-1], color=BLUE, label=f"end, t = {t[-1]:g}")
     curves.plot(x, episode.target.values, color=TARGET, ls="--", label="target" if episode.attrs["has_target"] else "target: rest")
-    curves.set(xlabel="position x", ylabel="field z", title="start and end", xlim=(x[0], x[-1]))
+    curves.set(xlabel=position, ylabel=_shown(episode), title="start and end", xlim=(x[0], x[-1]))
     curves.grid(alpha=0.25)
     curves.legend(framealpha=0.8, edgecolor="none")
     _errors(errors, episode, name, others)
@@ -181,7 +197,7 @@ def _line(figure: Figure, episode: Any, name: str, others: dict[str, Any]) -> No
 def _field(axes: Axes, episode: Any, values: Any, colours: dict[str, Any]) -> Any:
     x, y = episode.x.values, episode.y.values
     image = axes.pcolormesh(x, y, np.asarray(values).T, shading="gouraud", rasterized=True, **colours)
-    axes.set(aspect="equal", xlabel="x", ylabel="y", xlim=(x[0], x[-1]), ylim=(y[0], y[-1]))
+    axes.set(aspect="equal", xlabel=_with_unit("x", episode.x), ylabel=_with_unit("y", episode.y), xlim=(x[0], x[-1]), ylim=(y[0], y[-1]))
     return image
 
 
@@ -220,7 +236,7 @@ def _plane(figure: Figure, episode: Any, name: str, others: dict[str, Any]) -> N
     if aim:
         _field(panels[2], episode, episode.target.values, colours)
         panels[2].set_title("target")
-    figure.colorbar(image, ax=list(panels[:-1]), label="field z", orientation="horizontal", shrink=0.6, pad=0.03)
+    figure.colorbar(image, ax=list(panels[:-1]), label=_shown(episode), orientation="horizontal", shrink=0.6, pad=0.03)
     _errors(panels[-1], episode, name, others)
     figure.suptitle(_headline(episode), x=0.01, ha="left")
 
@@ -235,7 +251,7 @@ def _film_line(axes: Axes, episode: Any) -> Any:
         return np.stack([xi[tick, :, 0], np.interp(xi[tick, :, 0], x, z[tick])], -1)
 
     active, failed = _dots(axes, points(0), alive[0])
-    axes.set(xlabel="position x", ylabel="field z", xlim=(x[0], x[-1]))
+    axes.set(xlabel=_with_unit("position x", episode.x), ylabel=_shown(episode), xlim=(x[0], x[-1]))
     axes.grid(alpha=0.25)
     axes.legend(frameon=False, loc="upper right")
 
@@ -255,7 +271,7 @@ def _film_plane(axes: Axes, episode: Any) -> Any:
     image = _field(axes, episode, z[0], _colours(z[0], z[-1], episode.target.values))
     if episode.attrs["has_target"]:
         axes.contour(episode.x, episode.y, episode.target.values.T, levels=6, colors="0.3", linewidths=0.7)
-    axes.figure.colorbar(image, ax=axes, label="field z")
+    axes.figure.colorbar(image, ax=axes, label=_shown(episode))
     circles = _discs(axes, episode, 0)
     active, failed = _dots(axes, xi[0], alive[0])
 

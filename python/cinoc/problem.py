@@ -128,10 +128,25 @@ class Problem:
         return np.asarray(self.native.limits, self.dtype)
 
     @property
+    def units(self) -> dict[str, str]:
+        """Units by name: of x, y and z, time, and the fields and channels of a problem file; only those that have one."""
+        length, time, fields, channels = self.native.units
+        velocities = {f"velocity_{axis}": f"{length}/{time}" for axis in self.axes if self.moves and length and time}
+        named = dict.fromkeys(self.axes, length) | {"time": time} | velocities | dict(fields) | dict(channels)
+        return {name: unit for name, unit in named.items() if unit}
+
+    @property
+    def fields(self) -> list[str]:
+        """Names of the fields of a problem file."""
+        return [name for name, _ in self.native.units[2]]
+
+    @property
     def components(self) -> list[str]:
         """Names of the components of an action."""
         width, d = self.native.action_width, self.dimensions
         velocities = [f"velocity_{axis}" for axis in self.axes] if self.moves else []
+        if channels := self.native.units[3]:
+            return [name for name, _ in channels] + velocities
         return (["push"] + velocities if width == len(velocities) + 1 else velocities)[:width] if d else []
 
     @property

@@ -87,6 +87,33 @@ def test_problems_of_dicts():
         cinoc.make({**sections, "equations": {"z": "q + push"}})
 
 
+def test_units_and_times_of_files_are_in_the_dataset():
+    sections = {
+        "domain": {"size": [1.0], "cells": [16], "unit": "m"},
+        "fields": {"T": {"start": "t0", "unit": "K"}, "c": "0"},
+        "constants": {"t0": {"value": 3.0, "unit": "K"}},
+        "equations": {"T": "sin(t) + heat", "c": "mist"},
+        "agents": {
+            "number": 4,
+            "heat": {"width": 0.1, "range": [0, 1], "unit": "kW"},
+            "mist": {"width": 0.1, "range": [0, 1]},
+            "see": {"window": 0.3, "points": 3},
+        },
+        "task": {"cost": {"error": "mean(T^2)"}, "score": "mean(T^2)"},
+        "time": {"tick": 0.05, "ticks": 4, "unit": "h", "start": [5, 9]},
+    }
+    problem = cinoc.make(sections)
+    assert problem.units == {"x": "m", "time": "h", "T": "K", "heat": "kW"} and problem.components == ["heat", "mist"]
+    episode = cinoc.rollout(problem, index=[0, 1])
+    assert (episode.x.units, episode.time.units, episode.xi.units, episode.action.units) == ("m", "h", "m", "1")
+    assert list(episode.field.values) == ["T", "c"] and list(episode.field_units.values) == ["K", "1"]
+    assert list(episode.component_units.values) == ["kW", "1"]
+    first, second = episode.begins.values
+    assert first != second and 5 <= min(first, second) <= max(first, second) < 9 and episode.begins.units == "h"
+    ends = 3 + np.cos(episode.begins.values) - np.cos(episode.begins.values + 0.2)
+    assert np.allclose(episode.z.values[:, -1, 0].mean(-1), ends, atol=1e-3)
+
+
 def test_make_and_settings():
     problem = cinoc.make("heat1d", agents=5, set={"physics.ticks": 50, "physics.nu": 0.1, "train.agents": [4, 8], "observe.target": False})
     assert (problem.agents, problem.ticks, problem.nodes, problem.dtype) == (5, 50, (100,), np.float32)

@@ -162,7 +162,7 @@ pub fn export(path: &Path, problem: &Problem, trace: &Trace) -> Result<()> {
     archive.array("xi", &[moments, agents, swarm.dimensions()], flat(&trace.xi))?;
     archive.array("action", &[trace.action.len(), agents, swarm.action_width()], flat(&trace.action))?;
     archive.array("alive", &[moments, agents], trace.alive.iter().flatten().map(|&alive| f64::from(u8::from(alive))))?;
-    let time = |tick: usize| (tick as f64 - trace.before as f64) * problem.tick_time();
+    let time = |tick: usize| trace.begins + (tick as f64 - trace.before as f64) * problem.tick_time();
     archive.array("t", &[moments], (0..moments).map(time))?;
     for (axis, name) in (0..grid.dimensions()).zip(["x", "y", "z_axis"]) {
         archive.array(name, &[grid.nodes[axis]], grid.positions(axis))?;

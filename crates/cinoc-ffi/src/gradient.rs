@@ -44,6 +44,7 @@ pub unsafe extern "C" fn cinoc_env_gradient(
             let mut rollout = Rollout::new(ticks, 1, true, agents).part(env.ticks_elapsed(i), problem.ticks);
             rollout.batch.quiet = true;
             rollout.batch.push(env.field(i), env.target(i), env.positions(i));
+            rollout.batch.seed(env.noise(i));
             rollout.batch.strength = env.strength(i).to_vec();
             rollout.batch.previous = env.action(i).to_vec();
             rollout.batch.stock = env.stock(i).to_vec();

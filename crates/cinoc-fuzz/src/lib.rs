@@ -1,4 +1,4 @@
-//! Damaged and forged files for every reader of files: settings, models, checkpoints, caches, arrays, pictures, run
+//! Damaged and forged files for every reader of files: settings, problem files, models, checkpoints, caches, arrays, pictures, run
 //! folders, tables.
 //!
 //! An input is a valid file with some of the changes in [`mutate`], or assembled from meaningful parts; where the
@@ -24,6 +24,11 @@ pub trait Target: Send {
 
     /// Returns the memory that it may allocate.
     fn allowance(&self) -> Allowance;
+
+    /// Returns the CPU seconds allowed for one file.
+    fn seconds(&self) -> f64 {
+        watch::SECONDS
+    }
 
     /// Generates a file.
     fn input(&self, choice: &mut Unstructured) -> Result<Vec<u8>>;

@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, Once, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
-/// CPU seconds allowed for one file: beyond, it is a hang. Reading takes microseconds; the longest part is building the
+/// CPU seconds allowed for one file, unless its target says otherwise: beyond, it is a hang. Reading takes microseconds; the longest part is building the
 /// problem of a model.
 pub const SECONDS: f64 = 2.0;
 
@@ -96,7 +96,7 @@ pub fn watch(target: &dyn Target, seed: u64, numbers: std::ops::Range<u64>, prog
             tally.wrong += 1;
             tally.fails(number, wrong);
         }
-        if spent > SECONDS {
+        if spent > target.seconds() {
             tally.hangs += 1;
             tally.fails(number, format!("worked for {spent:.1} s"));
         }

@@ -22,10 +22,10 @@ macro_rules! bounded {
     ($($name:ident),*) => { $(#[test] fn $name() { bounded(stringify!($name)); })* };
 }
 
-bounded!(settings, models, checkpoints, caches, npy, png, runs, studies, optima);
+bounded!(settings, problems, models, checkpoints, caches, npy, png, runs, studies, optima);
 
 #[test]
 fn every_target_is_here() {
-    assert_eq!(all().len(), 9);
+    assert_eq!(all().len(), 10);
     assert_eq!(all().iter().map(|(_, share)| share).sum::<u64>(), 1000);
 }

@@ -7,6 +7,10 @@ use std::ops::Range;
 /// Binary operators, by increasing precedence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Infix {
+    /// `||`
+    Or,
+    /// `&&`
+    And,
     /// `<`
     Less,
     /// `<=`
@@ -33,7 +37,9 @@ pub enum Infix {
 
 impl Infix {
     /// Operators and their signs.
-    pub(crate) const ALL: [(Self, &'static str); 11] = [
+    pub(crate) const ALL: [(Self, &'static str); 13] = [
+        (Self::Or, "||"),
+        (Self::And, "&&"),
         (Self::LessEqual, "<="),
         (Self::GreaterEqual, ">="),
         (Self::Equal, "=="),
@@ -55,21 +61,23 @@ impl Infix {
     /// Binding strength: operators of higher numbers are applied first.
     pub(crate) fn strength(self) -> u8 {
         match self {
-            Self::Add | Self::Subtract => 2,
-            Self::Multiply | Self::Divide => 3,
-            Self::Power => 5,
-            _ => 1,
+            Self::Or => 0,
+            Self::And => 1,
+            Self::Add | Self::Subtract => 3,
+            Self::Multiply | Self::Divide => 4,
+            Self::Power => 6,
+            _ => 2,
         }
     }
 
     /// Returns true for comparisons.
     pub fn is_comparison(self) -> bool {
-        self.strength() == 1
+        self.strength() == 2
     }
 }
 
 /// Binding strength of the unary minus: `-a*b` is `(-a)*b`, `-a^b` is `-(a^b)`.
-pub(crate) const MINUS: u8 = 4;
+pub(crate) const MINUS: u8 = 5;
 
 macro_rules! functions {
     ($($name:ident $word:literal $usage:literal $least:literal $most:literal,)*) => {

@@ -16,7 +16,7 @@ pub(crate) enum Token<'a> {
 /// Token with its bytes in the text.
 pub(crate) type Spanned<'a> = (Token<'a>, Range<usize>);
 
-const SIGNS: [&str; 15] = ["<=", ">=", "==", "!=", "<", ">", "=", "+", "-", "*", "/", "^", "(", ")", ","];
+const SIGNS: [&str; 17] = ["&&", "||", "<=", ">=", "==", "!=", "<", ">", "=", "+", "-", "*", "/", "^", "(", ")", ","];
 
 /// Characters of other alphabets and languages, and how they are written here.
 const MEANT: [(&str, &str); 13] = [
@@ -29,8 +29,8 @@ const MEANT: [(&str, &str); 13] = [
     ("∇", "write grad, div or lap"),
     ("Δ", "write lap"),
     ("∂", "write dx, dy or dz"),
-    ("&", "nest two where"),
-    ("|", "nest two where"),
+    ("&", "write &&"),
+    ("|", "write ||"),
     ("[", "use parentheses"),
     ("{", "use parentheses"),
 ];
@@ -46,13 +46,13 @@ pub(crate) fn tokens(text: &str) -> Result<Vec<Spanned<'_>>, (Range<usize>, Faul
             continue;
         } else if c.is_ascii_digit() || (c == '.' && rest[1..].starts_with(|c: char| c.is_ascii_digit())) {
             number(rest).map_err(|(length, fault)| (at..at + length, fault))?
+        } else if let Some(sign) = SIGNS.iter().find(|sign| rest.starts_with(**sign)) {
+            (Token::Sign(sign), sign.len())
         } else if let Some((sign, advice)) = MEANT.iter().find(|(sign, _)| rest.starts_with(sign)) {
             return Err((at..at + sign.len(), Fault::new(format!("{sign} is not understood"), *advice)));
         } else if is_letter(c) {
             let length = name(rest);
             (Token::Name(&rest[..length]), length)
-        } else if let Some(sign) = SIGNS.iter().find(|sign| rest.starts_with(**sign)) {
-            (Token::Sign(sign), sign.len())
         } else {
             let fault =
                 Fault::new(format!("{c:?} is not understood"), "use names, numbers, + - * / ^, comparisons and parentheses");

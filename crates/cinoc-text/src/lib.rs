@@ -9,7 +9,7 @@
 //!   ([`Program`]), forwards and backwards without allocation. Operators on fields are calls that the caller supplies
 //!   ([`Operators`]).
 //!
-//! The language: numbers; names; `+ - * / ^`; comparisons, as in `where(u < 1, a, b)`; `exp log sqrt sin cos tan tanh
+//! The language: numbers; names; `+ - * / ^`; comparisons, also with `&&` and `||`, as in `where(u < 1, a, b)`; `exp log sqrt sin cos tan tanh
 //! abs min max clamp where step smoothstep`; `grad lap div dot dx dy dz`; `mean sum max` over all cells, a zone or all
 //! agents; `random(length)` in texts of start and target. `step(a)` is 1 where a > 0, else 0.
 //!

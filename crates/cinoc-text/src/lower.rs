@@ -47,6 +47,8 @@ impl<'a> Lowering<'a> {
     fn infix(&mut self, op: Infix, a: Id, b: Id) -> Id {
         let graph = &mut self.graph;
         match op {
+            Infix::Or => graph.binary(Binary::Maximum, a, b),
+            Infix::And => graph.multiply(a, b),
             Infix::Add => graph.add(a, b),
             Infix::Subtract => graph.subtract(a, b),
             Infix::Multiply => graph.multiply(a, b),

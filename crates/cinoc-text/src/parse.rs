@@ -39,6 +39,8 @@ pub fn parse(text: &str, scope: &Scope) -> Result<Expr, Error> {
     let mut parser = Parser { text, scope, tokens, at: 0, depth: 0, nodes: 0 };
     let expr = parser.expression(0)?;
     match parser.peek() {
+        // A zone alone is a map.
+        Token::End if expr.kind == Kind::ZONE && matches!(expr.node, Node::Name(_)) => Ok(Expr { kind: Kind::MAP, ..expr }),
         Token::End if expr.kind.rank == Rank::Condition => {
             let fault = Fault::new("a comparison alone has no value", "write where(a < b, then, else)");
             Err(parser.error(expr.span, fault))
@@ -97,6 +99,8 @@ impl<'a> Parser<'a> {
             Token::Sign(",") => ("a comma is allowed between arguments only".into(), "remove it; decimals have a point".into()),
             Token::Sign("=") => ("= is not an operator".into(), "write the right-hand side only; a comparison is ==".into()),
             Token::Sign(sign) => (format!("{sign} is not expected here"), "remove it".into()),
+            Token::Name("and") => ("and is not an operator".into(), "write &&".into()),
+            Token::Name("or") => ("or is not an operator".into(), "write ||".into()),
             Token::Number(_) | Token::Name(_) => {
                 let word = &self.text[self.span()];
                 (format!("an operator is missing before {word}"), format!("for a product, write *{word}"))
@@ -124,7 +128,11 @@ impl<'a> Parser<'a> {
             }
             let right = self.expression(op.strength() + u8::from(op != Infix::Power))?;
             if op.is_comparison() && self.infix().is_some_and(Infix::is_comparison) {
-                return self.fail(self.span(), "comparisons cannot be chained", "compare two values at a time: nest two where");
+                return self.fail(
+                    self.span(),
+                    "comparisons cannot be chained",
+                    "compare two values at a time, as in a < b && b < c",
+                );
             }
             let spans = [left.span.clone(), right.span.clone()];
             let span = left.span.start..right.span.end;

@@ -3,8 +3,10 @@
 use crate::error::Fault;
 use crate::expr::{Function, Infix};
 use crate::kind::{Axis, Kind, Rank};
+use crate::scope::is_letter;
 
 /// Operand of a rule: its kind and its text.
+#[derive(Clone, Copy)]
 pub(crate) struct Operand<'a> {
     pub kind: Kind,
     pub text: &'a str,
@@ -18,6 +20,17 @@ impl Operand<'_> {
     fn name(&self) -> String {
         let text = self.text.split_whitespace().collect::<Vec<_>>().join(" ");
         if text.chars().count() <= 24 { text } else { text.chars().take(23).chain(['…']).collect() }
+    }
+
+    /// Returns true for the name of a zone.
+    fn is_zone(&self) -> bool {
+        let name = self.text.trim_matches(['(', ')', ' ']);
+        self.kind == Kind::ZONE && name.chars().all(|c| is_letter(c) || c.is_ascii_digit())
+    }
+
+    /// The operand where a number is needed: a zone is 1 in its cells, else 0.
+    fn as_number(self) -> Self {
+        if self.is_zone() { Self { kind: Kind::MAP, ..self } } else { self }
     }
 
     fn entries(&self) -> &'static str {
@@ -81,14 +94,30 @@ fn condition(i: usize, operand: &Operand) -> Result<(), Rejected> {
     }
 }
 
+/// Returns the kind of `a && b` and `a || b`.
+fn conditions(op: Infix, operands: &[Operand]) -> Result<Kind, Rejected> {
+    for (i, operand) in operands.iter().enumerate() {
+        if operand.kind.rank != Rank::Condition {
+            let what = format!("{} needs conditions, but {} is {}", op.sign(), operand.name(), operand.kind.rank);
+            return reject(i, what, "write a comparison, such as a < b, or a zone");
+        }
+    }
+    joined(Rank::Condition, operands)
+}
+
 /// Returns the kind of `-a`.
 pub(crate) fn minus(a: Operand) -> Result<Kind, Rejected> {
+    let a = a.as_number();
     condition(0, &a)?;
     Ok(a.kind)
 }
 
 /// Returns the kind of `a op b`.
-pub(crate) fn infix(op: Infix, [a, b]: [Operand; 2]) -> Result<Kind, Rejected> {
+pub(crate) fn infix(op: Infix, operands: [Operand; 2]) -> Result<Kind, Rejected> {
+    if matches!(op, Infix::And | Infix::Or) {
+        return conditions(op, &operands);
+    }
+    let [a, b] = operands.map(Operand::as_number);
     condition(0, &a)?;
     condition(1, &b)?;
     let (u, v) = (a.kind.rank == Rank::Vector, b.kind.rank == Rank::Vector);
@@ -140,6 +169,14 @@ pub(crate) fn call(function: Function, operands: &[Operand], dimensions: usize) 
             format!("write {usage}"),
         );
     }
+    // The first argument of where and the second of reductions may be a zone as it is.
+    let zone = match function {
+        Where => Some(0),
+        Mean | Sum | Maximum => Some(1),
+        _ => None,
+    };
+    let numbers = operands.iter().enumerate().map(|(i, operand)| if Some(i) == zone { *operand } else { operand.as_number() });
+    let operands = &numbers.collect::<Vec<_>>()[..];
     let kind = match function {
         Where => {
             if operands[0].kind.rank != Rank::Condition {
@@ -231,7 +268,7 @@ fn reduction(word: &str, operands: &[Operand]) -> Result<Kind, Rejected> {
         return reject(0, what, format!("write {} without {word}", a.name()));
     }
     if let Some(zone) = operands.get(1) {
-        if zone.kind != Kind::ZONE {
+        if !zone.is_zone() {
             let what = format!("{} is not a zone", zone.name());
             return reject(1, what, format!("name a zone of the file, or write {word}({}) over all cells", a.name()));
         }

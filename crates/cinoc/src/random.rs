@@ -43,6 +43,8 @@ pub enum Stream {
     Loss = 17,
     /// Bias of each agent's push.
     ActuatorBias = 18,
+    /// Times at which episodes begin.
+    Begin = 19,
 }
 
 /// A split of the instances. Training may sample them differently; no two splits share an instance.

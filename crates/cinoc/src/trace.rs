@@ -23,6 +23,8 @@ pub struct Trace {
     pub target: Vec<Real>,
     /// Number of uncontrolled ticks at the beginning.
     pub before: usize,
+    /// Time at which control is switched on.
+    pub begins: f64,
     /// Tick after which a value was not finite, counted from the start of control.
     pub diverged: Option<usize>,
     /// Score, infinite if the episode diverged.
@@ -53,7 +55,8 @@ pub fn trace(
     keep(problem, request.agents, before)?;
     let mut env = Env::new(problem.clone(), 1, request.agents, Threads::single())?;
     let mut beginning = request.beginning(problem, instance);
-    let mut trace = Trace { target: beginning.target.clone(), before, ..Trace::default() };
+    let begins = problem.task.begins(beginning.noise) * problem.tick_time();
+    let mut trace = Trace { target: beginning.target.clone(), before, begins, ..Trace::default() };
     let failures = std::mem::take(&mut beginning.failures);
     let mut left = before;
     while left > 0 {

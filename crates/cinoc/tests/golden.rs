@@ -112,7 +112,7 @@ fn open_loop(problem: &str, group: &'static str, changes: &[&str]) {
                 let part = |x: &[Real]| x[b * x.len() / batch..(b + 1) * x.len() / batch].to_vec();
                 let [start, z, xi, target] = [&z0.1, scene.z, scene.xi, &target.1].map(part);
                 let tick = scene.tick;
-                let status = Status { tick, ticks, start: &start, z: &z, target: &target, xi: &xi, thorough: false };
+                let status = Status { tick, ticks, start: &start, z: &z, target: &target, xi: &xi, begins: 0.0, thorough: false };
                 problem.task.measure(&status, measures);
             }
         });

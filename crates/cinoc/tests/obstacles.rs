@@ -60,7 +60,7 @@ fn violations_and_clearance_are_reported() {
     let mut measures = vec![0.0; 6];
     // One agent of two inside a disc, then one inside a margin.
     for (tick, xi) in [(1, [0.15, 0.45, 0.5, 0.9]), (2, [0.15, 0.4, 0.5, 0.9])] {
-        let status = Status { tick, ticks: 2, start: &field, z: &field, target: &field, xi: &xi, thorough: false };
+        let status = Status { tick, ticks: 2, start: &field, z: &field, target: &field, xi: &xi, begins: 0.0, thorough: false };
         problem.task.measure(&status, &mut measures);
     }
     let expected = [0.0, 0.0, 0.25, 0.5, -0.03, 0.0];

@@ -108,9 +108,10 @@ fn run(problem: &Problem, push: Real) -> (Vec<Real>, f64) {
     rollout.forward(problem, Control::Actions(&actions), GradientTargets::default(), &mut |scene| {
         last = scene.z.to_vec();
         let (tick, z) = (scene.tick, scene.z);
-        problem
-            .task
-            .measure(&Status { tick, ticks, start: &start, z, target: &target, xi: &positions, thorough: false }, &mut score);
+        problem.task.measure(
+            &Status { tick, ticks, start: &start, z, target: &target, xi: &positions, begins: 0.0, thorough: false },
+            &mut score,
+        );
     });
     (last, score[0])
 }

@@ -43,6 +43,10 @@ class Problem:
     @property
     def has_target(self) -> bool: ...
     @property
+    def units(self) -> tuple[str, str, list[list[str]], list[list[str]]]:
+        """Units of length and time, and names and units of fields and channels; empty where there are none."""
+
+    @property
     def action_width(self) -> int: ...
     @property
     def delay(self) -> int:
@@ -227,6 +231,9 @@ class Env:
         """[instances, measures]"""
 
     def ticks(self, out: NDArray[np.int64]) -> None: ...
+    def begins(self, out: NDArray[np.float64]) -> None:
+        """Time of each instance at tick 0."""
+
     def fields(self, out: NDArray[Any]) -> None: ...
     def targets(self, out: NDArray[Any]) -> None: ...
     def positions(self, out: NDArray[Any]) -> None: ...

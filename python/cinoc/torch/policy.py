@@ -54,7 +54,7 @@ class Policy(nn.Module):
         signal = into[0] - self.seen - self.policy.memory - (0 if "linear.w" in self.policy.shapes else 1 + self.rough) if len(into) > 1 else 0
         self.signal = slice(self.position - gaps - signal, self.position - gaps)
         # A wind is held to a length, a push and a velocity each to a limit.
-        self.wind = "push" not in problem.components
+        self.wind = all(name.startswith("velocity_") for name in problem.components)
         if self.policy.memory:
             shortest, longest = self.settings["memory_ticks"]
             part = torch.linspace(0.0, 1.0, self.settings["memory"], dtype=torch.float64)

@@ -69,21 +69,28 @@ impl Histories {
         error.scored(surface, self.clock);
         let effort = self.panel(frame(1), Axis::from_zero(&self.effort), text);
         effort.title(surface, "control effort");
-        effort.y_axis(surface, "mean |u|");
+        let action = self.measure.action;
+        effort.y_axis(surface, if action.is_empty() { "mean |u|" } else { action });
         self.line(surface, &effort, &self.effort, colour::EFFORT);
         let mut panels = vec![error, effort];
         if count == 3 {
             let speed = self.panel(frame(2), Axis::from_zero(&self.speed), text);
             speed.title(surface, "speed of the agents");
-            speed.y_axis(surface, "mean |v|");
+            speed.y_axis(surface, &self.speed_name());
             self.line(surface, &speed, &self.speed, colour::SPEED);
             panels.push(speed);
         }
         for panel in panels {
             panel.switch(surface, self.clock);
             panel.border(surface);
-            panel.x_axis(surface, "time t");
+            panel.x_axis(surface, &self.clock.name());
         }
+    }
+
+    /// Name of an axis of speeds.
+    fn speed_name(&self) -> String {
+        let PlotLabels { length, time, .. } = self.measure;
+        if length.is_empty() || time.is_empty() { "mean |v|".into() } else { format!("mean |v| ({length}/{time})") }
     }
 
     /// The panel of the errors, on a logarithmic axis.

@@ -1,23 +1,27 @@
 //! Episodes to be drawn, alone or several side by side.
 
 use super::axis::{Axis, number};
-use cinoc::task::PlotLabels;
+use cinoc::task::{PlotLabels, with_unit};
 
 /// The times of ticks.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
     /// Time between two ticks.
     pub tick: f32,
-    /// Ticks before control is switched on, at time 0.
+    /// Ticks before control is switched on.
     pub before: usize,
     /// The tick whose field is scored, counted from the first; none if that is the last one or the score is a mean.
     pub scored: Option<usize>,
+    /// Unit of time; empty without one.
+    pub unit: &'static str,
+    /// Time at which control is switched on.
+    pub begins: f32,
 }
 
 impl Clock {
     /// The time of a tick, or of a moment between two.
     pub fn time(self, tick: f32) -> f32 {
-        (tick - self.before as f32) * self.tick
+        self.begins + (tick - self.before as f32) * self.tick
     }
 
     /// An axis from the first tick to the `last`.
@@ -27,7 +31,13 @@ impl Clock {
 
     /// The time of a tick in words, of an episode that ends at tick `last`.
     pub fn words(self, tick: usize, last: usize) -> String {
-        format!("t = {}", number(self.time(tick as f32), last as f32 * self.tick / 100.0))
+        let time = number(self.time(tick as f32), last as f32 * self.tick / 100.0);
+        if self.unit.is_empty() { format!("t = {time}") } else { format!("t = {time} {}", self.unit) }
+    }
+
+    /// Name of an axis of time.
+    pub fn name(self) -> String {
+        with_unit("time t", self.unit)
     }
 }
 

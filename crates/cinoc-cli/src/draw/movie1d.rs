@@ -10,6 +10,7 @@ use super::plane;
 use super::raster::Raster;
 use super::surface::{Align, Frame, Label, Point, Surface, dashes};
 use anyhow::Result;
+use cinoc::task::with_unit;
 use plotters::style::Color;
 use std::path::Path;
 
@@ -43,7 +44,7 @@ fn save_frames(episode: &Episode1d, path: &Path, frames: usize, progress: Progre
         errors.switch(&mut frame, episode.clock);
         errors.scored(&mut frame, episode.clock);
         errors.border(&mut frame);
-        errors.x_axis(&mut frame, "time t");
+        errors.x_axis(&mut frame, &episode.clock.name());
         errors.y_axis(&mut frame, episode.measure.axis);
         movie.push(&frame)?;
         progress(done + 1, shown.len());
@@ -64,7 +65,8 @@ fn draw_fields(frame: &mut Raster, panel: &Panel, episode: &Episode1d, tick: usi
     frame.stroke(&points(controlled), 2.2, colour::CONTROLLED.to_rgba());
     dashes(frame, &target, 1.6, colour::BLACK.to_rgba());
     panel.border(frame);
-    panel.y_axis(frame, "field z(x)");
+    let name = episode.measure.field;
+    panel.y_axis(frame, if name.is_empty() { "field z(x)" } else { name });
     let entry = |name, ink, sign| Entry { name, ink, sign };
     let entries = [
         entry("uncontrolled", colour::UNCONTROLLED, Sign::Line),
@@ -99,7 +101,7 @@ fn draw_agents(frame: &mut Raster, panel: &Panel, episode: &Episode1d, tick: usi
         frame.disc((x, middle), radius, colour::BLACK.to_rgba());
     }
     panel.border(frame);
-    panel.x_axis(frame, "position x");
+    panel.x_axis(frame, &with_unit("position x", episode.measure.length));
     let name = Label::new(TEXT, Align::Centre).upward();
     frame.text("√ control", (panel.frame.left - 0.6 * TEXT, middle), name);
 }

@@ -63,7 +63,7 @@ fn save_frames(episode: &Episode2d, path: &Path, frames: usize, progress: Progre
             frame.text(name, (picture.left, TOP - 0.6 * TEXT), label);
         }
         let bar = Frame::new(468.0, TOP, 13.0, height);
-        colour_bar(&mut frame, bar, &scale, TEXT);
+        colour_bar(&mut frame, bar, &scale, TEXT, episode.measure.field);
         let note = Label::new(0.92 * TEXT, Align::Left);
         let place = (16.0, below + 1.6 * TEXT);
         frame.text(&plane::note(episode), place, note);
@@ -72,7 +72,7 @@ fn save_frames(episode: &Episode2d, path: &Path, frames: usize, progress: Progre
         errors.switch(&mut frame, episode.clock);
         errors.scored(&mut frame, episode.clock);
         errors.border(&mut frame);
-        errors.x_axis(&mut frame, "time t");
+        errors.x_axis(&mut frame, &episode.clock.name());
         errors.y_axis(&mut frame, episode.measure.axis);
         movie.push(&frame)?;
         progress(done + 1, shown.len());

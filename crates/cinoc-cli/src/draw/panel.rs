@@ -50,7 +50,7 @@ impl Panel {
     /// Marks the moment when control is switched on, on an axis of time that begins earlier.
     pub fn switch(&self, surface: &mut dyn Surface, clock: Clock) {
         if clock.before > 0 {
-            let (x, _) = self.point(0.0, 0.0);
+            let (x, _) = self.point(clock.time(clock.before as f32), 0.0);
             let line = [(x, self.frame.top), (x, self.frame.bottom)].map(crisp);
             dashes(surface, &line, self.text / 11.0, colour::BLACK.to_rgba());
         }
@@ -126,8 +126,15 @@ pub fn border(surface: &mut dyn Surface, frame: Frame, text: f32) {
     surface.stroke(&corners, hair(text), colour::AXIS.to_rgba());
 }
 
-/// Draws a colour bar with its numbers to the right.
-pub fn colour_bar(surface: &mut dyn Surface, frame: Frame, scale: &Scale, text: f32) {
+/// Width of the name of a colour bar, in em.
+const NAME: f32 = 8.0;
+
+/// Draws a colour bar with its numbers to the right and its name above, smaller if it is long.
+pub fn colour_bar(surface: &mut dyn Surface, frame: Frame, scale: &Scale, text: f32, name: &str) {
+    if !name.is_empty() {
+        let size = text * (NAME * text / font::width(name, text).max(1.0)).min(1.0);
+        surface.text(name, (frame.at(0.5, 1.0).0, frame.top - 0.6 * text), Label::new(size, Align::Centre));
+    }
     surface.field(frame, scale, &|_, up| scale.low + up * (scale.high - scale.low));
     border(surface, frame, text);
     for (share, label) in Axis::linear(scale.low, scale.high).ticks(5) {

@@ -7,6 +7,7 @@ use super::curves::Histories;
 use super::panel::{Panel, border, colour_bar, headline};
 use super::plane::{self, PICTURES};
 use super::surface::{Align, Frame, Label, Surface};
+use cinoc::task::with_unit;
 use plotters::style::Color;
 
 const WIDTH: f32 = 1800.0;
@@ -93,9 +94,9 @@ fn draw_rows(surface: &mut dyn Surface, episode: &Episode2d) {
             y: Axis::linear(0.0, episode.lengths[1]),
             text: TEXT,
         };
-        panel.y_axis(surface, "y");
+        panel.y_axis(surface, &with_unit("y", episode.measure.length));
         if row == lowest {
-            panel.x_axis(surface, "x");
+            panel.x_axis(surface, &with_unit("x", episode.measure.length));
         }
         let style = Label::new(1.04 * TEXT, Align::Centre).upward();
         surface.text(name, (34.0, top + height / 2.0), style);
@@ -117,5 +118,5 @@ fn draw_target(surface: &mut dyn Surface, episode: &Episode2d) {
         surface.text("target", place, Label::new(TEXT, Align::Centre));
     }
     let bar = Frame::new(frame.right + 24.0, TOP, 26.0, rows_height(episode));
-    colour_bar(surface, bar, &scale, TEXT);
+    colour_bar(surface, bar, &scale, TEXT, episode.measure.field);
 }

@@ -7,6 +7,7 @@ use super::curves::Histories;
 use super::panel::{Panel, colour_bar, headline};
 use super::surface::{Frame, Surface};
 use super::tracks::tracks;
+use cinoc::task::with_unit;
 use plotters::style::Color;
 
 /// Size of the figure in pixels; its texts are still legible at half of it.
@@ -43,13 +44,13 @@ pub fn draw(surface: &mut dyn Surface, episode: &Episode1d) {
         }
         panel.border(surface);
         panel.title(surface, title);
-        panel.x_axis(surface, "time t");
+        panel.x_axis(surface, &episode.clock.name());
         if column == 0 {
-            panel.y_axis(surface, "position x");
+            panel.y_axis(surface, &with_unit("position x", episode.measure.length));
         }
     }
     let bar = Frame::new(115.0 + 1516.0 + 24.0, 120.0, 26.0, 390.0);
-    colour_bar(surface, bar, &scale, TEXT);
+    colour_bar(surface, bar, &scale, TEXT, episode.measure.field);
     let below = Frame::new(10.0, 610.0, width - 55.0, height - 620.0);
     Histories::of_line(episode).draw(surface, below, TEXT);
 }

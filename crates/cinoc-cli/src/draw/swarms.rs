@@ -108,7 +108,7 @@ impl<'a> Chart<'a> {
         }
         panel.border(surface);
         panel.title(surface, self.measure.title);
-        panel.x_axis(surface, "time t");
+        panel.x_axis(surface, &self.clock.name());
         panel.y_axis(surface, self.measure.axis);
         let entry = |(swarm, (name, _, loses)): (usize, &Curve<'a>)| Entry {
             name,

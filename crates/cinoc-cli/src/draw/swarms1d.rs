@@ -8,6 +8,7 @@ use super::surface::{Align, Frame, Label, Surface};
 use super::swarms::{self, Chart, Mark, SingleRank};
 use super::tracks::tracks;
 use super::{Episode1d, Scene};
+use cinoc::task::with_unit;
 use plotters::style::Color;
 
 /// Size of the figure in pixels; its texts are still legible at half of it.
@@ -46,15 +47,15 @@ pub fn draw(surface: &mut dyn Surface, title: &str, scenes: &[(&Scene, &Episode1
         let left = panel.frame.left;
         swarms::name(surface, column, &scene.name, (left, TOP - 1.9 * TEXT), 1.04 * TEXT, each);
         surface.text(&scene.result, (left + 1.144 * TEXT, TOP - 0.6 * TEXT), Label::new(1.04 * TEXT, Align::Left));
-        panel.x_axis(surface, "time t");
+        panel.x_axis(surface, &episode.clock.name());
         if column == 0 {
-            panel.y_axis(surface, "position x");
+            panel.y_axis(surface, &with_unit("position x", episode.measure.length));
         }
     }
     if first.measure.has_target {
         draw_target(surface, &scale, first);
     }
-    colour_bar(surface, Frame::new(LEFT + ROOM + 24.0, TOP, 26.0, HEIGHT), &scale, TEXT);
+    colour_bar(surface, Frame::new(LEFT + ROOM + 24.0, TOP, 26.0, HEIGHT), &scale, TEXT, first.measure.field);
     let note = "lines: agents · cross and dashes: a failed agent";
     surface.text(note, (LEFT + ROOM, TOP + HEIGHT + 3.8 * TEXT), Label::new(0.92 * TEXT, Align::Right));
     let below = TOP + HEIGHT + 6.4 * TEXT;

@@ -7,6 +7,7 @@ use super::plane;
 use super::surface::{Align, Frame, Label, Surface};
 use super::swarms::{self, Chart, FAILURES, Mark, SingleRank};
 use super::{Episode2d, Scene};
+use cinoc::task::with_unit;
 use plotters::style::Color;
 
 const WIDTH: f32 = 1800.0;
@@ -104,9 +105,9 @@ fn draw_row(surface: &mut dyn Surface, episode: &Episode2d, scale: &Scale, momen
     }
     let [x, y] = episode.lengths.map(|length| Axis::linear(0.0, length));
     let panel = Panel { frame: Frame::new(LEFT, top, width, height), x, y, text: TEXT };
-    panel.y_axis(surface, "y");
+    panel.y_axis(surface, &with_unit("y", episode.measure.length));
     if row + 1 == rows {
-        panel.x_axis(surface, "x");
+        panel.x_axis(surface, &with_unit("x", episode.measure.length));
     }
 }
 
@@ -121,5 +122,5 @@ fn draw_target(surface: &mut dyn Surface, episode: &Episode2d, scale: &Scale, ro
         border(surface, frame, TEXT);
         surface.text("target", (frame.at(0.5, 1.0).0, frame.top - 0.6 * TEXT), Label::new(TEXT, Align::Centre));
     }
-    colour_bar(surface, Frame::new(LEFT + ROOM + 24.0, TOP, 26.0, all), scale, TEXT);
+    colour_bar(surface, Frame::new(LEFT + ROOM + 24.0, TOP, 26.0, all), scale, TEXT, episode.measure.field);
 }

@@ -4,6 +4,7 @@ mod arrays;
 mod cache;
 mod lines;
 mod pictures;
+mod problems;
 mod runs;
 mod sealed;
 mod settings;
@@ -20,7 +21,8 @@ use tempfile::TempDir;
 pub fn all() -> Vec<(Box<dyn Target>, u64)> {
     prepare();
     vec![
-        (Box::new(settings::Settings::new()), 200),
+        (Box::new(settings::Settings::new()), 190),
+        (Box::new(problems::Problems::new()), 10),
         (Box::new(sealed::Models::new()), 150),
         (Box::new(sealed::Checkpoints::new()), 100),
         (Box::new(cache::Cache::new()), 100),

@@ -311,6 +311,11 @@ impl Env {
         self.one(out, |env, i| env.ticks_elapsed(i) as i64)
     }
 
+    /// Time of each instance at tick 0.
+    fn begins(&self, out: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.one(out, cinoc::env::Env::begins)
+    }
+
     /// [instances, terms]
     fn terms(&self, out: &Bound<'_, PyAny>) -> PyResult<()> {
         let (n, count) = (self.instances, self.problem.inner.task.terms().len());

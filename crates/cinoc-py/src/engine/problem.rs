@@ -135,6 +135,13 @@ impl Problem {
         self.inner.task.plot_labels().has_target
     }
 
+    /// Units of length and time, and names and units of fields and channels; empty where there are none.
+    #[getter]
+    fn units(&self) -> (String, String, Vec<[String; 2]>, Vec<[String; 2]>) {
+        let units = self.inner.task.units();
+        (units.length, units.time, units.fields, units.channels)
+    }
+
     #[getter]
     fn action_width(&self) -> usize {
         self.inner.swarm.action_width()

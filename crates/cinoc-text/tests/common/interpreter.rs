@@ -103,6 +103,8 @@ impl Instance<'_> {
 fn infix(op: Infix, a: f64, b: f64) -> f64 {
     let one = |is: bool| if is { 1.0 } else { 0.0 };
     match op {
+        Infix::Or => one(a + b > 0.0),
+        Infix::And => a * b,
         Infix::Less => one(a < b),
         Infix::LessEqual => one(a <= b),
         Infix::Greater => one(a > b),

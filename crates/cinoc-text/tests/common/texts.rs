@@ -32,9 +32,10 @@ impl Dice {
             13 => format!("{}(1.5 + tanh({}))", self.one_of(&["sqrt", "log"]), self.scalar(d)),
             14 => format!("(1.5 + tanh({}))^{}", self.scalar(d), self.one_of(&["0.5", "1.5", "a", "-1", "-2", "b"])),
             15 => format!(
-                "where({} {} k, {}, {})",
+                "where({} {} k{}, {}, {})",
                 self.scalar(0),
                 self.one_of(&["<", ">", "<=", ">="]),
+                self.one_of(&["", " && left", " || left && u < k"]),
                 self.scalar(d),
                 self.scalar(d)
             ),

@@ -306,6 +306,20 @@ impl Env {
         shard.pending(i)
     }
 
+    /// Returns the noise seed of an instance.
+    #[doc(hidden)]
+    pub fn noise(&self, i: usize) -> u64 {
+        let (shard, i) = self.at(i);
+        shard.noise(i)
+    }
+
+    /// Returns the time of an instance at tick 0.
+    #[doc(hidden)]
+    pub fn begins(&self, i: usize) -> f64 {
+        let problem = self.problem();
+        problem.task.begins(self.noise(i)) * problem.tick_time()
+    }
+
     /// Returns the number of ticks that an instance has made.
     pub fn ticks_elapsed(&self, i: usize) -> usize {
         let (shard, i) = self.at(i);

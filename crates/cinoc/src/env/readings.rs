@@ -14,12 +14,13 @@ impl Env {
         let (problem, agents) = (self.problem(), self.agents());
         let (swarm, field) = (&problem.swarm, field_shape(problem, 1));
         let tape = Tape::new(Arena::default(), &[]);
+        let now = problem.task.begins(self.noise(i)) + self.ticks_elapsed(i) as f64;
         let visible = Visible {
             z: tape.constant(field, self.field(i)),
             target: tape.constant(field, self.target(i)),
             xi: tape.constant([1, agents, swarm.dimensions()], self.positions(i)),
             strength: tape.constant([1, agents], self.strength(i)),
-            now: problem.task.timed().then(|| tape.constant([1], &[self.ticks_elapsed(i) as Real])),
+            now: problem.task.timed().then(|| tape.constant([1], &[now as Real])),
             previous: Some(tape.constant([1, agents, swarm.action_width()], self.action(i))),
             stock: (swarm.tanks() > 0).then(|| tape.constant([1, agents, swarm.tanks()], self.stock(i))),
         };

@@ -49,6 +49,11 @@ impl Episodes {
     fn each_noise(&self, mut of: impl FnMut(u64, usize)) {
         self.noise.iter().zip(&self.ticks).for_each(|(&seed, &tick)| of(seed, tick));
     }
+
+    /// Appends the time of each instance to `out`, in ticks.
+    fn now(&self, problem: &Problem, out: &mut Vec<Real>) {
+        self.each_noise(|seed, tick| out.push((problem.task.begins(seed) + tick as f64) as Real));
+    }
 }
 
 /// A recorded tick, to be replayed.
@@ -311,7 +316,7 @@ impl Shard {
             Slot::Strength => out.extend_from_slice(&self.acting),
             Slot::Ages => out.extend_from_slice(&self.ages),
             Slot::Arrivals => e.each_noise(|seed, tick| swarm.arrivals(seed, tick, agents, out)),
-            Slot::Now => out.extend(e.ticks.iter().map(|&tick| tick as Real)),
+            Slot::Now => e.now(problem, out),
             Slot::SensorNoise => {
                 let nodes = problem.stepper.state_count();
                 e.each_noise(|seed, tick| swarm.sensor_noise(seed, tick, nodes, out));
@@ -358,6 +363,7 @@ impl Shard {
                 z,
                 target: &e.target[i * nodes..(i + 1) * nodes],
                 xi: &e.xi[i * positions..(i + 1) * positions],
+                begins: problem.task.begins(e.noise[i]),
                 thorough: self.thorough,
             };
             let width = e.measures.len() / size;
@@ -374,7 +380,7 @@ impl Shard {
         }
         self.inputs.clear();
         if problem.task.timed() {
-            self.inputs.extend(self.episodes.ticks.iter().map(|&tick| tick as Real));
+            self.episodes.now(problem, &mut self.inputs);
         }
         let e = &self.episodes;
         // The same noise that a policy observes.
@@ -441,6 +447,10 @@ impl Shard {
 
     pub fn measures(&self, i: usize) -> &[f64] {
         self.part(&self.episodes.measures, i)
+    }
+
+    pub fn noise(&self, i: usize) -> u64 {
+        self.episodes.noise[i]
     }
 
     pub fn ticks_made(&self, i: usize) -> usize {

@@ -126,6 +126,11 @@ impl Batch {
         self.failures.iter().filter(|(from, _)| tick >= *from).for_each(|(_, agent)| out[first + agent] = 0.0);
     }
 
+    /// Appends the times of all episodes before tick `tick` (from 0) to `out`, in ticks.
+    pub fn now_at(&self, problem: &Problem, tick: usize, out: &mut Vec<Real>) {
+        out.extend(self.noise.iter().map(|&seed| (problem.task.begins(seed) + tick as f64) as Real));
+    }
+
     /// Appends the sensor noise of tick `tick` on every field to `out`; nothing if there is none.
     pub fn sensor_noise_at(&self, problem: &Problem, tick: usize, out: &mut Vec<Real>) {
         let (first, nodes) = (out.len(), problem.stepper.state_count());

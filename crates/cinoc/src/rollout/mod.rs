@@ -293,7 +293,7 @@ impl Rollout {
                 }
                 Slot::Ages => out.extend_from_slice(ages),
                 Slot::Arrivals => batch.arrivals_at(problem, tick, out),
-                Slot::Now => out.resize(out.len() + batch.size, tick as Real),
+                Slot::Now => batch.now_at(problem, tick, out),
                 Slot::SensorNoise => batch.sensor_noise_at(problem, tick, out),
                 Slot::ReadingNoise => batch.reading_noise_at(problem, tick, out),
                 Slot::ActuatorNoise => batch.actuator_noise_at(problem, tick..tick + *action_repeat, out),

@@ -28,7 +28,7 @@ pub const STOCK: usize = 6;
 pub enum Slot {
     /// Strength of each agent, `[batch, agents]`.
     Strength,
-    /// Ticks made, `[batch]`, where the task depends on time.
+    /// Time in ticks, `[batch]`, where the task depends on time.
     Now,
     /// Sensor noise on the field, `[batch, nodes…]`, where a policy observes through noisy sensors.
     SensorNoise,

@@ -36,7 +36,7 @@ pub struct TickInputs<'t> {
     pub target: Var<'t>,
     /// Strength, `[batch, agents]`: 1 for an active agent, 0 for a failed one.
     pub strength: Var<'t>,
-    /// Number of ticks made, `[batch]`, if the task is [`timed`](crate::task::Task::timed).
+    /// Time in ticks: the number of ticks made and the time of tick 0, `[batch]`, if the task is [`timed`](crate::task::Task::timed).
     pub now: Option<Var<'t>>,
     /// Number of ticks per decision: 1, or more in training, which makes episodes cheaper.
     pub action_repeat: usize,

@@ -54,7 +54,8 @@ pub struct Transition<'t> {
     pub action: Var<'t>,
     /// Action of the previous tick.
     pub previous: Var<'t>,
-    /// Number of ticks made, including this one, `[batch]`, if the task is [`timed`](Task::timed).
+    /// Time in ticks: the number of ticks made, including this one, and the time of tick 0, `[batch]`, if the task is
+    /// [`timed`](Task::timed).
     pub now: Option<Var<'t>>,
 }
 
@@ -72,6 +73,8 @@ pub struct Status<'a> {
     pub target: &'a [Real],
     /// Positions of the agents.
     pub xi: &'a [Real],
+    /// Time of tick 0, in ticks.
+    pub begins: f64,
     /// True if expensive measures are requested: for reports, not in training.
     pub thorough: bool,
 }
@@ -85,17 +88,53 @@ pub struct PlotLabels {
     pub axis: &'static str,
     /// True if there is a target to plot; false if the target is zero.
     pub has_target: bool,
+    /// Name of the field with its unit; empty: the field is called z.
+    pub field: &'static str,
+    /// Name of the mean magnitude of the actions with its unit; empty: it is called mean |u|.
+    pub action: &'static str,
+    /// Unit of length; empty without one.
+    pub length: &'static str,
+    /// Unit of time; empty without one.
+    pub time: &'static str,
+}
+
+/// A name with its unit in parentheses, if it has one.
+#[doc(hidden)]
+pub fn with_unit(name: &str, unit: &str) -> String {
+    if unit.is_empty() { name.into() } else { format!("{name} ({unit})") }
+}
+
+/// Names and units of quantities; units are empty where there are none.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[doc(hidden)]
+pub struct Units {
+    /// Unit of length.
+    pub length: String,
+    /// Unit of time.
+    pub time: String,
+    /// Names of the fields with their units; empty if the task has no names.
+    pub fields: Vec<[String; 2]>,
+    /// Names of the channels with their units.
+    pub channels: Vec<[String; 2]>,
 }
 
 impl PlotLabels {
     /// Labels of a tracking error.
-    pub const ERROR: Self = Self { title: "error to the target", axis: "mean-square error", has_target: true };
+    pub const ERROR: Self = Self {
+        title: "error to the target",
+        axis: "mean-square error",
+        has_target: true,
+        field: "",
+        action: "",
+        length: "",
+        time: "",
+    };
 
     /// Labels of the energy of a field that is to be stabilised.
-    pub const ENERGY: Self = Self { title: "energy", axis: "mean z²", has_target: false };
+    pub const ENERGY: Self = Self { title: "energy", axis: "mean z²", has_target: false, ..Self::ERROR };
 
     /// Labels of the enstrophy of a flow that is to be stabilised.
-    pub const ENSTROPHY: Self = Self { title: "enstrophy", axis: "mean ω²", has_target: false };
+    pub const ENSTROPHY: Self = Self { title: "enstrophy", axis: "mean ω²", has_target: false, ..Self::ERROR };
 }
 
 /// Content of plots of a problem file.
@@ -157,6 +196,12 @@ pub trait Task: Send + Sync {
         mean_square(status.z, status.target)
     }
 
+    /// Returns the names and units of quantities.
+    #[doc(hidden)]
+    fn units(&self) -> Units {
+        Units::default()
+    }
+
     /// Returns the discs that agents keep out of after `tick` ticks; for plots.
     #[doc(hidden)]
     fn obstacles(&self, _tick: usize) -> Vec<Disc> {
@@ -166,6 +211,12 @@ pub trait Task: Send + Sync {
     /// Returns true if observation or cost depend on the tick, for example with moving discs.
     fn timed(&self) -> bool {
         false
+    }
+
+    /// Returns the time at which the episode with this noise seed begins, in ticks.
+    #[doc(hidden)]
+    fn begins(&self, _noise: u64) -> f64 {
+        0.0
     }
 
     /// Returns the default number of held-out instances in a report.

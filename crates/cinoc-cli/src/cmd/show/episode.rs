@@ -42,7 +42,9 @@ fn component(actions: &[Vec<Real>], k: usize, c: usize) -> Vec<Vec<f32>> {
 fn clock(problem: &Problem, trace: &Trace) -> Clock {
     let scored = problem.task.scored_at(problem.ticks);
     let marked = scored < problem.ticks && problem.task.square_in_score(scored, problem.ticks) == Some(1.0);
-    Clock { tick: problem.tick_time() as f32, before: trace.before, scored: marked.then_some(trace.before + scored) }
+    let unit = problem.task.plot_labels().time;
+    let (tick, begins) = (problem.tick_time() as f32, trace.begins as f32);
+    Clock { tick, before: trace.before, scored: marked.then_some(trace.before + scored), unit, begins }
 }
 
 fn line(problem: &Problem, title: String, controlled: Trace, free: &Trace) -> Episode1d {

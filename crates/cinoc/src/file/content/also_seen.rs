@@ -48,6 +48,8 @@ struct Text {
     cells: bool,
     /// True if it depends on time.
     timed: bool,
+    /// Time by which it looks ahead.
+    ahead: f64,
 }
 
 impl Ground {
@@ -57,19 +59,23 @@ impl Ground {
 
     /// Values of a text, `[1 or batch, cells]`, or `[1 or batch, 1]`.
     fn record<'t>(&self, text: &Text, z: Var<'t>, target: Var<'t>, now: Option<Var<'t>>, tick: f64) -> Var<'t> {
+        let now = if text.ahead > 0.0 { now.map(|now| now + (text.ahead / tick) as Real) } else { now };
         let arrays = self.known.with_state(z, self.has_target.then_some(target), now, tick);
         text.plan.record(&arrays, &self.operators.at(z.tape().zeros([1])))
     }
 }
 
 impl Text {
-    fn new(draft: &Draft, known: &Known, text: &str) -> Result<Self, Error> {
+    fn new(draft: &Draft, known: &Known, AlsoText { text, ahead, .. }: &AlsoText) -> Result<Self, Error> {
         let (key, scope) = ("agents.see.also", with_fields(draft, known)?);
         let expr = known.parse(draft, key, text, &scope)?;
         let cells = expr.kind.axis == Axis::Cells;
         let plan = known.plan(draft, key, &[&expr], &scope, if cells { Axis::Cells } else { Axis::Instance })?;
         let timed = known.series.occur_in(&expr);
-        Ok(Self { plan, cells, timed })
+        if *ahead > 0.0 && !timed {
+            return Err(draft.fault(key, format!("{expr} does not depend on time; use t or a series, or remove ahead")));
+        }
+        Ok(Self { plan, cells, timed, ahead: *ahead })
     }
 
     /// Typical size, with the constants and cells of the file, so that it is the same for all settings.
@@ -81,7 +87,8 @@ impl Text {
             let Instance { start, target } = task.sample(&mut Rng::new(0, Stream::Validate, i as u64), Split::Validation);
             let tape = Tape::new(Arena::default(), &[]);
             let [z, target] = [start, target].map(|z| tape.constant([1, z.len()], &z));
-            let now = (i as f64 + 0.5) / TYPICAL as f64 * draft.time.ticks as f64;
+            let share = (i as f64 + 0.5) / TYPICAL as f64;
+            let now = draft.time.begin(share) / draft.time.tick + share * draft.time.ticks as f64;
             let values = ground.record(self, z, target, Some(tape.constant([1], &[now as Real])), draft.time.tick).value();
             mean_square(&values, &vec![0.0; values.len()])
         };
@@ -100,13 +107,16 @@ impl AlsoSeen {
         tick: f64,
     ) -> Result<Self, Error> {
         let (mut texts, mut factors, mut instruments) = (Vec::new(), Vec::new(), Vec::new());
-        for (i, AlsoText { text, scale }) in draft.agents.also.iter().enumerate() {
-            let made = Text::new(draft, &known, text)?;
+        for (i, also) in draft.agents.also.iter().enumerate() {
+            let (AlsoText { text, scale, ahead }, made) = (also, Text::new(draft, &known, also)?);
             let scale = scale.map_or_else(|| made.typical(draft), Ok)?;
             factors.push((1.0 / scale) as Real);
-            let plain = text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+            let plain = *ahead == 0.0 && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
             let name = if plain { format!("also_{text}") } else { format!("also_{}", i + 1) };
-            let about = format!("{text} {}", if made.cells { "where the agent is" } else { "now" });
+            let mut about = format!("{text} {}", if made.cells { "where the agent is" } else { "now" });
+            if *ahead > 0.0 {
+                about += &format!(", {ahead} later");
+            }
             instruments.push(Instrument::new(lasting(&name), 1, about));
             texts.push(made);
         }

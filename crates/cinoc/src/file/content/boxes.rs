@@ -20,7 +20,7 @@ pub fn check_file(draft: &Draft) -> Result<(), Error> {
         return Ok(());
     }
     let constants = draft.constants.iter().map(|constant| ("constants", constant.name.as_str()));
-    let maps = draft.maps.iter().map(|(name, _)| ("maps", name.as_str()));
+    let maps = draft.maps.iter().map(|map| ("maps", map.name.as_str()));
     let fields = draft.fields.iter().map(|field| ("fields", field.name.as_str()));
     let mut names = fields.chain(constants).chain(maps);
     if let Some((section, _)) = names.find(|(_, name)| *name == "z") {

@@ -28,7 +28,7 @@ use crate::{Error, Problem, budget};
 use also_seen::AlsoSeen;
 use cinoc_pde::Stepper;
 use data::Data;
-use draft::{AgentsText, Draft};
+use draft::{AgentsText, AlsoText, Draft};
 use known::Known;
 use sections::Sections;
 use seen_field::SeenField;
@@ -105,13 +105,14 @@ pub fn build(name: &str, tree: &Table) -> Result<Problem, Error> {
 
 /// Describes the problem.
 pub fn describe(tree: &Table) -> Result<Description, Error> {
-    let (problem, numerics) = parts("", tree)?;
+    let (problem, mut numerics) = parts("", tree)?;
     let draft = draft(tree)?;
+    numerics.extend(units(&draft));
     let AgentsText { error, speed, also, channels, last, shared, .. } = &draft.agents;
     let seen = error.clone().unwrap_or_else(|| draft.error());
     let equations: Vec<_> = draft.fields.iter().map(|field| format!("d{}/dt = {}", field.name, field.equation)).collect();
     let features = problem.swarm.features();
-    let mut more: Vec<String> = also.iter().map(|also| also.text.clone()).collect();
+    let mut more: Vec<String> = also.iter().map(also_words).collect();
     more.extend(last.then(|| "its last action".into()));
     more.extend(channels.iter().filter(|channel| channel.tank.is_some()).map(|channel| format!("its tank of {}", channel.name)));
     more.extend(shared.then(|| "the used share of shared limits".into()));
@@ -131,6 +132,23 @@ pub fn describe(tree: &Table) -> Result<Description, Error> {
         score: format!("{}, {}.", draft.task.score, draft.task.when.words()),
         numerics,
     })
+}
+
+/// A text that agents see, in words.
+fn also_words(AlsoText { text, ahead, .. }: &AlsoText) -> String {
+    if *ahead > 0.0 { format!("{text} at t + {ahead}") } else { text.clone() }
+}
+
+/// The units of the file in words, if it has any.
+fn units(draft: &Draft) -> Option<String> {
+    let positions = if draft.size.len() == 1 { "x" } else { "positions" };
+    let mut all = vec![(positions, &draft.unit), ("t", &draft.time.unit)];
+    all.extend(draft.fields.iter().map(|field| (field.name.as_str(), &field.unit)));
+    all.extend(draft.agents.channels.iter().map(|channel| (channel.name.as_str(), &channel.unit)));
+    all.extend(draft.maps.iter().map(|map| (map.name.as_str(), &map.unit)));
+    all.extend(draft.constants.iter().map(|constant| (constant.name.as_str(), &constant.unit)));
+    let given: Vec<_> = all.iter().filter(|(_, unit)| !unit.is_empty()).map(|(name, unit)| format!("{name} in {unit}")).collect();
+    (!given.is_empty()).then(|| format!("units: {}", given.join(", ")))
 }
 
 fn parts(name: &str, tree: &Table) -> Result<(Problem, Vec<String>), Error> {

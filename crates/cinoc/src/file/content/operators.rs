@@ -1,6 +1,6 @@
 //! Operators of texts on the cells of a domain.
 
-use super::known::Known;
+use super::known::{Known, Zones};
 use crate::Real;
 use cinoc_pde::volume::{Mesh, Side, Volume};
 use cinoc_tape::{Cotangents, Inputs, Op, Shape, Tape, Var, VarId};
@@ -14,6 +14,7 @@ pub struct CellOperators {
     bare: Volume,
     /// The cells that count in means, sums and maxima; `None` for all.
     fluid: Option<Arc<[u32]>>,
+    zones: Arc<Zones>,
     largest: Arc<Largest>,
 }
 
@@ -30,7 +31,14 @@ impl CellOperators {
         let ends = mesh.sides().iter().map(|ends| [end(&ends[0]), end(&ends[1])]).collect();
         let lengths: Vec<f64> = (0..mesh.dimensions()).map(|axis| mesh.spacing(axis) * mesh.cells()[axis] as f64).collect();
         let bare = Volume::new(known.with_solid(Mesh::new(mesh.cells(), &lengths, ends)));
-        Self { field: field.into(), sides: Volume::new(mesh), bare, fluid: known.fluid.clone(), largest: Arc::new(Largest) }
+        Self {
+            field: field.into(),
+            sides: Volume::new(mesh),
+            bare,
+            fluid: known.fluid.clone(),
+            zones: known.zones.clone(),
+            largest: Arc::new(Largest),
+        }
     }
 
     /// The operators with the numbers of the sides.
@@ -82,9 +90,10 @@ impl Operators for AtSides<'_> {
                 let along = |axis: usize| cells.bare.gradient(axis, field(axis), tape.zeros([1]));
                 (1..inputs.len()).fold(along(0), |sum, axis| sum + along(axis))
             }
-            Operator::Reduction { reduction, axis, .. } => {
-                let all = match (&cells.fluid, axis) {
-                    (Some(fluid), Axis::Cells) => inputs[0].gather(fluid),
+            Operator::Reduction { reduction, axis, zone } => {
+                let zone = zone.as_ref().and_then(|zone| cells.zones.get(zone));
+                let all = match (zone.or(cells.fluid.as_ref()), axis) {
+                    (Some(part), Axis::Cells) => inputs[0].gather(part),
                     _ => inputs[0],
                 };
                 let values = match (reduction, axis) {

@@ -93,6 +93,18 @@ impl Section {
         as_text(&value).map_or_else(|| self.wrong(key, &value, "a text or a number"), |text| Ok(Some(text)))
     }
 
+    /// Takes the unit of a quantity, which plots and tables show; empty without one.
+    pub fn unit(&mut self) -> Result<String, Error> {
+        let Some(value) = self.take("unit") else { return Ok(String::new()) };
+        let sign = |c: char| c.is_alphanumeric() || " %/*^()-.°·⁻".contains(c);
+        match value.as_str() {
+            Some(unit) if unit.trim() == unit && (1..=16).contains(&unit.chars().count()) && unit.chars().all(sign) => {
+                Ok(unit.to_owned())
+            }
+            _ => self.wrong("unit", &value, "a unit of 1 to 16 letters, digits and signs, like \"m/s\""),
+        }
+    }
+
     /// Takes one of several words.
     pub fn word(&mut self, key: &'static str, words: &[&'static str]) -> Result<Option<&'static str>, Error> {
         let Some(value) = self.take(key) else { return Ok(None) };

@@ -120,8 +120,9 @@ fn typed<T: DeserializeOwned>(draft: &Draft, tree: &Table, name: &str) -> Result
 pub fn table(draft: &Draft) -> Vec<Setting> {
     let own = |key, about: &str, rule| Setting { key, about: about.into(), rule, absent: None };
     let constant = |each: &super::draft::Constant| {
-        let about =
-            each.range.map_or_else(|| "Constant.".into(), |[low, high]| format!("Constant; in training from {low} to {high}."));
+        let unit = if each.unit.is_empty() { String::new() } else { format!(" in {}", each.unit) };
+        let range = each.range.map_or_else(String::new, |[low, high]| format!("; in training from {low} to {high}"));
+        let about = format!("Constant{unit}{range}.");
         own(lasting(&each.name), &about, Rule::Number(-LARGEST..=LARGEST))
     };
     let swarm = if draft.agents.speed.is_some() { Mobile::rule(()) } else { Static::rule(()) };

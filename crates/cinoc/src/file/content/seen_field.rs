@@ -28,6 +28,8 @@ pub struct Seen {
     fluid: Option<Vec<Real>>,
     /// Duration of a tick.
     tick: f64,
+    /// Typical time at which an episode begins, in ticks.
+    begin: f64,
     /// True if it depends on time.
     timed: bool,
 }
@@ -42,7 +44,7 @@ impl Seen {
         let expr = known.parse(draft, key, &text, &scope)?;
         let plan = known.plan(draft, key, &[&expr], &scope, Axis::Cells)?;
         let (operators, fluid, timed) = (bare_operators(draft, &known), known.fluid_mask(), known.series.occur_in(&expr));
-        Ok(Some(Self { known, operators, plan, has_target, fluid, tick, timed }))
+        Ok(Some(Self { known, operators, plan, has_target, fluid, tick, begin: draft.time.begin(0.5) / tick, timed }))
     }
 
     fn record<'t>(&self, z: Var<'t>, target: Var<'t>, now: Option<Var<'t>>) -> Var<'t> {
@@ -58,11 +60,11 @@ impl Seen {
         }
     }
 
-    /// Values for one instance.
+    /// Values for one instance, halfway between the times at which episodes begin.
     pub fn values(&self, z: &[Real], target: &[Real]) -> Vec<Real> {
         let tape = Tape::new(Arena::default(), &[]);
         let [z, target] = [z, target].map(|z| tape.constant([1, z.len()], z));
-        let start = tape.constant([1], &[0.0]);
+        let start = tape.constant([1], &[self.begin as Real]);
         self.record(z, target, Some(start)).value()
     }
 }

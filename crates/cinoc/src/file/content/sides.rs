@@ -64,7 +64,7 @@ impl Sides {
         let sides = Self { plan, faces: faces.into(), timed };
         let tape = Tape::new(Arena::default(), &[]);
         let arrays = known.record(&tape);
-        let start = sides.at(&arrays, known.series.constant(&tape, &arrays, 0.0)).value();
+        let start = sides.at(&arrays, known.series.constant(&tape, &arrays, draft.time.begin(0.0))).value();
         match start.iter().find(|x| !x.is_finite()) {
             Some(wrong) => Err(draft.fault(key, format!("a number of a side is {wrong}; correct it or the constants"))),
             None => Ok((mesh, sides)),

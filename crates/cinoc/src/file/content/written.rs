@@ -130,7 +130,8 @@ impl WrittenEquation {
             treatments,
         };
         let growth = all.iter().map(|sorted| GROWTH / sorted.growth).fold(f64::INFINITY, f64::min);
-        let time = |i: usize| (i as f64 + 0.5) / states.len() as f64 * clock.tick * clock.ticks as f64;
+        let share = |i: usize| (i as f64 + 0.5) / states.len() as f64;
+        let time = |i: usize| draft.time.begin(share(i)) + share(i) * clock.tick * clock.ticks as f64;
         made.largest = states.iter().enumerate().map(|(i, z)| made.largest_step(z, time(i))).fold(growth, f64::min);
         let needed = (clock.tick / made.largest * (1.0 - 1e-9)).ceil().max(1.0);
         // A diverging sample is no reason to refuse the equation; NaN counts as 1.

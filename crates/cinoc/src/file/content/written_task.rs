@@ -4,8 +4,9 @@ use super::draft::{Draft, FieldText, When};
 use super::known::Known;
 use super::operators::{AtSides, CellOperators};
 use super::random_field::RandomField;
-use crate::random::{Rng, Split};
-use crate::task::{Instance, PlotFields, PlotLabels, Status, Task, Transition, mean_square};
+use crate::random::{Rng, Split, Stream};
+use crate::settings::lasting;
+use crate::task::{Instance, PlotFields, PlotLabels, Status, Task, Transition, Units, mean_square, with_unit};
 use crate::{Error, Real};
 use cinoc_pde::volume::{Mesh, Side};
 use cinoc_tape::{Arena, Tape, Var};
@@ -34,11 +35,14 @@ pub struct WrittenTask {
     when: When,
     /// Duration of a tick.
     tick: f64,
+    /// Earliest and latest time at which an episode begins.
+    begin: [f64; 2],
     /// True if the equation, what agents see, the cost or the score depend on time.
     pub timed: bool,
     /// True if the score is the mean square of `z − target`.
     square: bool,
     fields: PlotFields,
+    units: Units,
 }
 
 /// A text of start or target, with its random fields.
@@ -122,6 +126,17 @@ fn plot_fields(draft: &Draft, known: &Known) -> PlotFields {
     }
 }
 
+/// Names and units of the quantities of a file.
+pub fn units(draft: &Draft) -> Units {
+    let pair = |name: &str, unit: &str| [name.to_owned(), unit.to_owned()];
+    Units {
+        length: draft.unit.clone(),
+        time: draft.time.unit.clone(),
+        fields: draft.fields.iter().map(|field| pair(&field.name, &field.unit)).collect(),
+        channels: draft.agents.channels.iter().map(|channel| pair(&channel.name, &channel.unit)).collect(),
+    }
+}
+
 /// Operators without conditions at the sides.
 pub fn bare_operators(draft: &Draft, known: &Known) -> CellOperators {
     let side = if known.grid.periodic { Side::Periodic } else { Side::Open };
@@ -160,15 +175,17 @@ impl WrittenTask {
             operators: bare_operators(draft, &known),
             starts,
             target: target.transpose()?,
-            terms: draft.task.cost.iter().map(|term| crate::settings::lasting(&term.name)).collect(),
+            terms: draft.task.cost.iter().map(|term| lasting(&term.name)).collect(),
             whens: draft.task.cost.iter().map(|term| term.when).collect(),
             cost,
             score,
             when: draft.task.when,
             tick,
+            begin: draft.time.start,
             timed,
             square,
             fields: plot_fields(draft, &known),
+            units: units(draft),
             known,
         })
     }
@@ -182,7 +199,7 @@ impl WrittenTask {
     fn score_of(&self, status: &Status) -> f64 {
         let tape = Tape::new(Arena::default(), &[]);
         let field = |z: &[Real]| tape.constant([1, z.len()], z);
-        let now = self.timed.then(|| tape.constant([1], &[status.tick as Real]));
+        let now = self.timed.then(|| tape.constant([1], &[(status.begins + status.tick as f64) as Real]));
         let arrays = self.arrays(field(status.z), field(status.target), now);
         self.score.record(&arrays, &self.operators.at(tape.zeros([1]))).value()[0] as f64
     }
@@ -207,9 +224,22 @@ impl Task for WrittenTask {
     }
 
     fn plot_labels(&self) -> PlotLabels {
-        match self.target {
-            Some(_) => PlotLabels::ERROR,
-            None => PlotLabels { title: "mean square of the field", axis: "mean z²", has_target: false },
+        let Units { length, time, fields, channels } = &self.units;
+        let ([field, unit], [channel, of_channel]) = (&fields[0], &channels[0]);
+        let within = if unit.is_empty() { String::new() } else { format!(", {field} in {unit}") };
+        let has_target = self.target.is_some();
+        let (title, axis) = match has_target {
+            true => ("error to the target", "mean-square error".into()),
+            false => ("mean square of the field", format!("mean {field}²")),
+        };
+        PlotLabels {
+            title: lasting(&format!("{title}{within}")),
+            axis: lasting(&axis),
+            has_target,
+            field: lasting(&with_unit(field, unit)),
+            action: lasting(&with_unit(&format!("mean |{channel}|"), of_channel)),
+            length: lasting(length),
+            time: lasting(time),
         }
     }
 
@@ -221,12 +251,21 @@ impl Task for WrittenTask {
         if self.square { mean_square(status.z, status.target) } else { self.score_of(status) }
     }
 
+    fn units(&self) -> Units {
+        self.units.clone()
+    }
+
     fn instances(&self) -> usize {
         100
     }
 
     fn timed(&self) -> bool {
         self.timed
+    }
+
+    fn begins(&self, noise: u64) -> f64 {
+        let [low, high] = self.begin;
+        Rng::new(noise, Stream::Begin, 0).uniform(low, high) / self.tick
     }
 
     fn terms(&self) -> &[&'static str] {

@@ -9,6 +9,8 @@ use toml::Value;
 pub struct AlsoText {
     pub text: String,
     pub scale: Option<f64>,
+    /// Time by which it looks ahead: a forecast.
+    pub ahead: f64,
 }
 
 /// Reads the list `also` of the section `see`.
@@ -18,7 +20,7 @@ pub fn also_of(see: &mut Section) -> Result<Vec<AlsoText>, Error> {
     let Value::Array(list) = value else { return Err(see.fault("also", wrong)) };
     let one = |value: Value| match value {
         Value::Table(table) => also_table(see.inner("also", table)),
-        Value::String(text) => Ok(AlsoText { text, scale: None }),
+        Value::String(text) => Ok(AlsoText { text, scale: None, ahead: 0.0 }),
         _ => Err(see.fault("also", wrong)),
     };
     let all = list.into_iter().map(one).collect::<Result<Vec<_>, _>>()?;
@@ -32,6 +34,7 @@ fn also_table(mut inner: Section) -> Result<AlsoText, Error> {
     let text = inner.text("text")?;
     let text = inner.need("text", text, "text = \"k*z\"")?;
     let scale = inner.number("scale", 1e-12..=1e12)?;
+    let ahead = inner.number("ahead", 0.0..=1e9)?.unwrap_or(0.0);
     inner.done()?;
-    Ok(AlsoText { text, scale })
+    Ok(AlsoText { text, scale, ahead })
 }

@@ -20,6 +20,8 @@ pub struct ChannelText {
     pub tank: Option<[f64; 2]>,
     /// Largest sum of the magnitudes of all agents.
     pub shared: Option<f64>,
+    /// Unit of its actions.
+    pub unit: String,
 }
 
 /// Shape of a channel.
@@ -56,6 +58,9 @@ impl ChannelText {
             ShapeText::Cell => "u in the cell of the agent".into(),
         };
         let mut words = format!("a {} {effect}, u from {low} to {high}", self.name);
+        if !self.unit.is_empty() {
+            words += &format!(" {}", self.unit);
+        }
         if let Some(levels) = self.levels {
             words += &format!(" in {levels} levels");
         }
@@ -141,7 +146,8 @@ fn channel_of(mut section: Section, name: String) -> Result<ChannelText, Error> 
     if tank.is_none() && refill.is_some() {
         return Err(section.fault("refill", "there is no tank; add one, like tank = 20.0"));
     }
+    let unit = section.unit()?;
     section.done()?;
     let tank = tank.map(|tank| [tank, refill.unwrap_or(0.0)]);
-    Ok(ChannelText { name, shape, range, levels, rate, tank, shared: None })
+    Ok(ChannelText { name, shape, range, levels, rate, tank, shared: None, unit })
 }

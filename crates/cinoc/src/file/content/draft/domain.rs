@@ -23,6 +23,8 @@ pub struct DomainText {
     pub cells: Vec<usize>,
     pub sides: Vec<[SideText; 2]>,
     pub solid: Option<String>,
+    /// Unit of length.
+    pub unit: String,
 }
 
 pub fn domain_of(mut section: Section) -> Result<DomainText, Error> {
@@ -61,9 +63,9 @@ pub fn domain_of(mut section: Section) -> Result<DomainText, Error> {
         }
         sides.push(ends);
     }
-    let solid = section.text("solid")?;
+    let (solid, unit) = (section.text("solid")?, section.unit()?);
     section.done()?;
-    Ok(DomainText { size, cells: cells.iter().map(|n| *n as usize).collect(), sides, solid })
+    Ok(DomainText { size, cells: cells.iter().map(|n| *n as usize).collect(), sides, solid, unit })
 }
 
 /// The side that a value describes.

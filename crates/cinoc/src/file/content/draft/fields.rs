@@ -14,6 +14,7 @@ pub struct FieldText {
     /// Lower and upper end of each axis.
     pub sides: Vec<[SideText; 2]>,
     pub equation: String,
+    pub unit: String,
 }
 
 /// Largest number of fields.
@@ -41,7 +42,7 @@ fn names_in_order(file: &str, section: &str) -> Vec<String> {
 }
 
 fn field_of(section: &Section, name: String, value: Value, domain: &[[SideText; 2]]) -> Result<FieldText, Error> {
-    let mut sides = domain.to_vec();
+    let (mut sides, mut unit) = (domain.to_vec(), String::new());
     let start = match value {
         Value::Table(table) => {
             let mut inner = section.inner(&name, table);
@@ -57,6 +58,7 @@ fn field_of(section: &Section, name: String, value: Value, domain: &[[SideText; 
                     *end = own;
                 }
             }
+            unit = inner.unit()?;
             inner.done()?;
             start
         }
@@ -65,7 +67,7 @@ fn field_of(section: &Section, name: String, value: Value, domain: &[[SideText; 
             None => return Err(section.fault(&name, "it must be a section like { start = \"random(0.2)\" }")),
         },
     };
-    Ok(FieldText { name, start, sides, equation: String::new() })
+    Ok(FieldText { name, start, sides, equation: String::new(), unit })
 }
 
 /// Gives each field its equation.

@@ -5,6 +5,13 @@ use super::names::MOST_NAMES;
 use crate::Error;
 use toml::Value;
 
+/// A map with its name.
+pub struct Map {
+    pub name: String,
+    pub text: MapText,
+    pub unit: String,
+}
+
 /// A map as it is written.
 pub enum MapText {
     /// A text of coordinates, constants and maps of data.
@@ -27,23 +34,37 @@ pub enum Scale {
     Range([f64; 2]),
 }
 
-pub fn maps_of(mut section: Section) -> Result<Vec<(String, MapText)>, Error> {
+pub fn maps_of(mut section: Section) -> Result<Vec<Map>, Error> {
     const EXAMPLES: &str = "a text, a list of texts (a vector), or { file = \"plan.png\", legend = { \"#ffffff\" = 0.6 } }, \
         { file = \"height.png\", range = [0, 2] } or { file = \"k.npy\" }";
     let mut all = Vec::new();
     for (name, value) in section.names() {
-        let map = match &value {
-            Value::Table(table) => Some(data_of(section.inner(&name, table.clone()))?),
-            Value::Array(texts) => texts.iter().map(as_text).collect::<Option<_>>().map(MapText::Vector),
-            other => as_text(other).map(MapText::Text),
+        let (map, unit) = match value {
+            Value::Table(table) => {
+                let mut inner = section.inner(&name, table);
+                let (unit, text) = (inner.unit()?, inner.take("text"));
+                let map = match text {
+                    Some(text) => inner.done().map(|()| text_of(&text))?,
+                    None => Some(data_of(inner)?),
+                };
+                (map, unit)
+            }
+            other => (text_of(&other), String::new()),
         };
-        let Some(map) = map else { return Err(section.fault(&name, format!("it must be {EXAMPLES}"))) };
-        all.push((name, map));
+        let Some(text) = map else { return Err(section.fault(&name, format!("it must be {EXAMPLES}"))) };
+        all.push(Map { name, text, unit });
     }
     if all.len() > MOST_NAMES {
-        return Err(section.fault("", format!("at most {MOST_NAMES} maps are possible")));
+        return Err(section.fault("", format!("at most {MOST_NAMES} names are possible")));
     }
     Ok(all)
+}
+
+fn text_of(value: &Value) -> Option<MapText> {
+    match value {
+        Value::Array(texts) => texts.iter().map(as_text).collect::<Option<_>>().map(MapText::Vector),
+        other => as_text(other).map(MapText::Text),
+    }
 }
 
 fn data_of(mut section: Section) -> Result<MapText, Error> {

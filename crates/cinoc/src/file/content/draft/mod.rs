@@ -16,7 +16,7 @@ pub use also::AlsoText;
 pub use channels::{ChannelText, ShapeText};
 pub use domain::SideText;
 pub use fields::FieldText;
-pub use maps::{MapText, Scale};
+pub use maps::{Map, MapText, Scale};
 pub use names::Constant;
 pub use series::{ColumnText, Repeat, SeriesText};
 pub use task::{TaskText, TimeText, When};
@@ -41,14 +41,17 @@ pub struct Draft {
     pub about: String,
     /// Lengths of the axes.
     pub size: Vec<f64>,
+    /// Unit of length.
+    pub unit: String,
     pub cells: Vec<usize>,
     /// Lower and upper end of each axis, of fields that name no others.
     pub sides: Vec<[SideText; 2]>,
     pub constants: Vec<Constant>,
     /// Text of the solid cells.
     pub solid: Option<String>,
-    /// Names of maps.
-    pub maps: Vec<(String, MapText)>,
+    pub maps: Vec<Map>,
+    /// Parts of the domain: maps that are not zero there.
+    pub zones: Vec<Map>,
     /// Names of series.
     pub series: Vec<(String, SeriesText)>,
     /// The fields; agents see, and pictures show, the first.
@@ -68,9 +71,10 @@ impl Draft {
         let mut file = Section::whole(crate::settings::parse(text, place)?, place);
         let about = file.text("about")?.unwrap_or_default();
         let domain = file.section("domain")?;
-        let DomainText { size, cells, sides, solid } = domain_of(file.need("domain", domain, "[domain]")?)?;
+        let DomainText { size, cells, sides, solid, unit } = domain_of(file.need("domain", domain, "[domain]")?)?;
         let constants = file.section("constants")?.map_or(Ok(Vec::new()), constants_of)?;
         let maps = file.section("maps")?.map_or(Ok(Vec::new()), maps_of)?;
+        let zones = file.section("zones")?.map_or(Ok(Vec::new()), maps_of)?;
         let series = file.section("series")?.map_or(Ok(Vec::new()), series_of)?;
         let fields = file.section("fields")?;
         let mut fields = fields_of(file.need("fields", fields, "[fields]")?, text, &sides)?;
@@ -95,11 +99,13 @@ impl Draft {
             place: place.into(),
             about,
             size,
+            unit,
             cells,
             sides,
             solid,
             constants,
             maps,
+            zones,
             series,
             fields,
             agents,
@@ -138,8 +144,9 @@ impl Draft {
 
     /// Names of the data files, each with a key that uses it.
     pub fn data_files(&self) -> impl Iterator<Item = (String, &str)> {
-        let maps = self.maps.iter().filter_map(|(name, map)| match map {
-            MapText::Picture { file, .. } | MapText::Array { file } => Some((format!("maps.{name}"), file.as_str())),
+        let maps = self.maps.iter().map(|map| ("maps", map)).chain(self.zones.iter().map(|zone| ("zones", zone)));
+        let maps = maps.filter_map(|(section, map)| match &map.text {
+            MapText::Picture { file, .. } | MapText::Array { file } => Some((format!("{section}.{}", map.name), file.as_str())),
             _ => None,
         });
         let series = self.series.iter().filter_map(|(name, series)| match series {

@@ -9,6 +9,7 @@ pub struct Constant {
     pub name: String,
     pub value: f64,
     pub range: Option<[f64; 2]>,
+    pub unit: String,
 }
 
 /// Largest number of names in a section.
@@ -17,7 +18,7 @@ pub const MOST_NAMES: usize = 64;
 pub fn constants_of(mut section: Section) -> Result<Vec<Constant>, Error> {
     let mut all = Vec::new();
     for (name, value) in section.names() {
-        let (value, range) = match value {
+        let (value, range, unit) = match value {
             Value::Table(table) => {
                 let mut inner = section.inner(&name, table);
                 let value = inner.number("value", -1e12..=1e12)?;
@@ -27,18 +28,19 @@ pub fn constants_of(mut section: Section) -> Result<Vec<Constant>, Error> {
                     Some(&[low, high]) if low <= value && value <= high => Some([low, high]),
                     Some(_) => return Err(inner.fault("range", "it must be two numbers around the value, like [0.5, 2.0]")),
                 };
+                let unit = inner.unit()?;
                 inner.done()?;
-                (value, range)
+                (value, range, unit)
             }
             other => match as_number(&other) {
-                Some(value) if value.abs() <= 1e12 => (value, None),
+                Some(value) if value.abs() <= 1e12 => (value, None, String::new()),
                 _ => {
                     let reason = "it must be a number, or a value with a range like { value = 1.0, range = [0.5, 2.0] }";
                     return Err(section.fault(&name, reason));
                 }
             },
         };
-        all.push(Constant { name, value, range });
+        all.push(Constant { name, value, range, unit });
     }
     if all.len() > MOST_NAMES {
         return Err(section.fault("", format!("at most {MOST_NAMES} constants are possible")));

@@ -1,6 +1,6 @@
 //! The sections `task` and `time`.
 
-use super::super::section::{Section, as_text};
+use super::super::section::{Section, as_number, as_text};
 use crate::Error;
 use toml::Value;
 
@@ -33,6 +33,18 @@ pub struct TimeText {
     pub ticks: usize,
     pub second_order: bool,
     pub substeps: Option<usize>,
+    /// Unit of time.
+    pub unit: String,
+    /// Earliest and latest time at which an episode begins.
+    pub start: [f64; 2],
+}
+
+impl TimeText {
+    /// A time at which episodes begin: the earliest for 0, the latest for 1.
+    pub fn begin(&self, share: f64) -> f64 {
+        let [low, high] = self.start;
+        low + share * (high - low)
+    }
 }
 
 impl When {
@@ -103,6 +115,24 @@ pub fn task_of(mut section: Section) -> Result<TaskText, Error> {
     Ok(TaskText { target, cost, score, when })
 }
 
+/// Largest number of ticks between `t = 0` and the start of an episode, so that times have enough digits.
+const MOST_TICKS: f64 = 1e6;
+
+fn start_of(section: &Section, value: &Value, tick: f64) -> Result<[f64; 2], Error> {
+    let numbers = match value {
+        Value::Array(all) => all.iter().map(as_number).collect(),
+        other => as_number(other).map(|start| vec![start; 2]),
+    };
+    let start = match numbers.as_deref() {
+        Some(&[low, high]) if low <= high => [low, high],
+        _ => return Err(section.fault("start", "it must be a time, or the earliest and the latest one, like [0, 168]")),
+    };
+    if start.iter().any(|start| start.abs() > MOST_TICKS * tick) {
+        return Err(section.fault("start", "it can be at most a million ticks; shift tables by the start of their series"));
+    }
+    Ok(start)
+}
+
 pub fn time_of(mut section: Section) -> Result<TimeText, Error> {
     let tick = section.number("tick", 1e-9..=1e6)?;
     let tick = section.need("tick", tick, "tick = 0.05")?;
@@ -110,6 +140,8 @@ pub fn time_of(mut section: Section) -> Result<TimeText, Error> {
     let ticks = section.need("ticks", ticks, "ticks = 80")?;
     let second_order = section.whole_number("order", 1..=2)?.unwrap_or(2) == 2;
     let substeps = section.whole_number("substeps", 1..=10_000)?;
+    let unit = section.unit()?;
+    let start = section.take("start").map_or(Ok([0.0; 2]), |value| start_of(&section, &value, tick))?;
     section.done()?;
-    Ok(TimeText { tick, ticks, second_order, substeps })
+    Ok(TimeText { tick, ticks, second_order, substeps, unit, start })
 }

@@ -6,12 +6,13 @@ mod series;
 
 pub use series::mentions;
 
-use super::draft::{Draft, MapText};
+use super::draft::{Draft, Map, MapText};
 use crate::{Error, Real};
 use cinoc_pde::Grid;
 use cinoc_pde::volume::Mesh;
 use cinoc_tape::{Arena, Shape, Tape, Var};
 use cinoc_text::{Axis, Call, Expr, Kind, Operators, Plan, Scope, parse};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Names of the coordinates.
@@ -27,8 +28,13 @@ pub struct Known {
     arrays: Vec<(Shape, Vec<Real>)>,
     /// Indices of the cells that are not solid; `None` if no cell is.
     pub fluid: Option<Arc<[u32]>>,
+    /// Indices of the cells of each zone that are not solid.
+    pub zones: Arc<Zones>,
     pub series: series::Series,
 }
+
+/// Cells of zones by name.
+pub type Zones = BTreeMap<String, Arc<[u32]>>;
 
 /// No operators: in texts of numbers.
 pub struct Without;
@@ -54,31 +60,33 @@ impl Known {
         }
         let mut names: Vec<&str> = COORDINATES[..d].to_vec();
         let (scope, fluid, series) = (Scope::new(d), None, series::Series::default());
-        let mut known = Self { grid, scope, arrays: Vec::new(), fluid, series };
+        let mut known = Self { grid, scope, arrays: Vec::new(), fluid, zones: Arc::default(), series };
         known.fill(draft, &names, values.clone(), constants)?;
-        for (name, map) in &draft.maps {
-            if let Some(on_cells) = map_data::on_cells(draft, &format!("maps.{name}"), map, &known)? {
+        for Map { name, text, .. } in &draft.maps {
+            if let Some(on_cells) = map_data::on_cells(draft, &format!("maps.{name}"), text, &known)? {
                 values.extend(on_cells);
                 names.push(name);
             }
         }
         known.fill(draft, &names, values.clone(), constants)?;
-        for (name, map) in &draft.maps {
-            if let MapText::Text(text) = map {
+        for Map { name, text, .. } in &draft.maps {
+            if let MapText::Text(text) = text {
                 values.extend(known.text(draft, &format!("maps.{name}"), text)?);
                 names.push(name);
             }
         }
         known.fill(draft, &names, values, constants)?;
         known.add_vectors(draft)?;
+        let zones = known.add_zones(draft)?;
         known.fluid = known.fluid_cells(draft)?;
+        known.zones = Arc::new(known.without_solid(draft, zones)?);
         known.series = series::Series::new(draft, &known)?;
         Ok(known)
     }
 
     fn add_vectors(&mut self, draft: &Draft) -> Result<(), Error> {
-        for (name, map) in &draft.maps {
-            let MapText::Vector(texts) = map else { continue };
+        for Map { name, text, .. } in &draft.maps {
+            let MapText::Vector(texts) = text else { continue };
             let (key, d) = (format!("maps.{name}"), self.grid.dimensions());
             if texts.len() != d {
                 let reason = format!("a vector has a text for each axis, here {d}, like wind = [\"0.1\", \"x\"] in the plane");
@@ -94,13 +102,54 @@ impl Known {
         Ok(())
     }
 
+    /// Adds the zones to the names and returns the values of each: 1 in its cells, else 0.
+    fn add_zones(&mut self, draft: &Draft) -> Result<Vec<Vec<Real>>, Error> {
+        let mut all = Vec::new();
+        for Map { name, text, .. } in &draft.zones {
+            let key = format!("zones.{name}");
+            let values = match (map_data::on_cells(draft, &key, text, self)?, text) {
+                (Some(values), _) => values,
+                (None, MapText::Text(text)) => self.condition(draft, &key, text)?,
+                _ => return Err(draft.fault(key, "it must be a condition, like \"x < 2 && y < 1\", or a map of data")),
+            };
+            all.push(values.into_iter().map(|value| if value == 0.0 { 0.0 } else { 1.0 }).collect());
+        }
+        let names: Vec<&str> = draft.zones.iter().map(|zone| zone.name.as_str()).collect();
+        if !names.is_empty() {
+            self.scope.add(&names, Kind::ZONE).map_err(|error| draft.fault("zones", error.to_string()))?;
+            let values: Vec<Real> = all.concat();
+            self.arrays.push((Shape::new(&[1, values.len()]), values));
+        }
+        Ok(all)
+    }
+
+    /// The cells of zones that are not solid.
+    fn without_solid(&self, draft: &Draft, zones: Vec<Vec<Real>>) -> Result<Zones, Error> {
+        let mut all = Zones::new();
+        let fluid = self.fluid_mask();
+        for (zone, values) in draft.zones.iter().zip(zones) {
+            let inside = |i: &usize| values[*i] > 0.0 && fluid.as_ref().is_none_or(|fluid| fluid[*i] > 0.0);
+            let cells: Arc<[u32]> = (0..values.len()).filter(inside).map(|i| i as u32).collect();
+            if cells.is_empty() {
+                let reason = "no cell is in this zone, except solid ones; correct its condition, or use more cells";
+                return Err(draft.fault(format!("zones.{}", zone.name), reason));
+            }
+            all.insert(zone.name.clone(), cells);
+        }
+        Ok(all)
+    }
+
+    /// Values of a condition in all cells, or of a number.
+    fn condition(&self, draft: &Draft, key: &str, text: &str) -> Result<Vec<Real>, Error> {
+        let condition = format!("where({text}, 1, 0)");
+        let is_condition = parse(&condition, &self.scope).is_ok();
+        self.text(draft, key, if is_condition { &condition } else { text })
+    }
+
     fn fluid_cells(&self, draft: &Draft) -> Result<Option<Arc<[u32]>>, Error> {
         let Some(text) = &draft.solid else { return Ok(None) };
         let key = "domain.solid";
-        // A condition, or a number that is not zero.
-        let condition = format!("where({text}, 1, 0)");
-        let is_condition = parse(&condition, &self.scope).is_ok();
-        let solid = self.text(draft, key, if is_condition { &condition } else { text })?;
+        let solid = self.condition(draft, key, text)?;
         let fluid: Vec<u32> = (0..).zip(&solid).filter(|(_, solid)| **solid == 0.0).map(|(i, _)| i).collect();
         if fluid.is_empty() {
             return Err(draft.fault(key, "all cells are solid; correct the condition, like \"walls > 0.5\""));
