@@ -181,7 +181,8 @@ impl Target for Problems {
 fn placed(answer: &str) -> Result<String, String> {
     let wrong = || format!("no place: {answer:?}");
     let lines: Vec<&str> = answer.lines().collect();
-    let (place, _) = lines.first().and_then(|first| first.split_once(": ")).ok_or_else(wrong)?;
+    let (place, _) =
+        lines.first().and_then(|first| first.split_once(": ").or(first.split_once(" cannot be "))).ok_or_else(wrong)?;
     let key = place.rsplit(", ").next().unwrap_or_default();
     if key.is_empty() || key.len() > 200 {
         return Err(wrong());
