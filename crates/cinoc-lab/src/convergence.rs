@@ -60,7 +60,7 @@ pub fn convergence(registry: &Registry, config: &Config) -> Result<Option<Conver
     let fine = with(&double, 0)?;
     let steps = fine.stepper.substeps();
     let Instance { start, target } = fine.task.sample(&mut Rng::new(0, Stream::Validate, 0), Split::Validation);
-    let (finest, periodic) = (&fine.stepper.grid().nodes, fine.stepper.grid().periodic);
+    let (finest, periodic) = (&fine.stepper.grid().nodes, &fine.stepper.grid().periodic);
     let [middle, coarse] = [1, 2].map(|times| {
         let mut all = [start.clone(), target.clone()];
         let mut nodes = finest.clone();
@@ -98,7 +98,7 @@ pub fn convergence(registry: &Registry, config: &Config) -> Result<Option<Conver
 fn after(problem: &Problem, [start, target]: &[Vec<Real>; 2], ticks: usize) -> Vec<Real> {
     let (grid, swarm, agents) = (problem.stepper.grid(), &problem.swarm, problem.agents);
     // Between walls positions count from the first centre of a cell.
-    let shift = |axis: usize| if grid.periodic { 0.0 } else { 0.5 * grid.spacing(axis) };
+    let shift = |axis: usize| if grid.periodic[axis] { 0.0 } else { 0.5 * grid.spacing(axis) };
     let d = swarm.dimensions();
     let size: Vec<f64> = (0..d).map(|axis| grid.lengths[axis] as f64 + 2.0 * shift(axis)).collect();
     // The same places whatever the cells: those of the lattice, in shares of the lengths.
@@ -125,14 +125,14 @@ fn after(problem: &Problem, [start, target]: &[Vec<Real>; 2], ticks: usize) -> V
     last
 }
 
-/// A field on half the cells along each axis: means of pairs, or on a periodic grid, whose first cell is at 0, every second
-/// value.
-fn halved(field: &[Real], nodes: &[usize], periodic: bool) -> Vec<Real> {
-    let between = |low: Real, high: Real| if periodic { low } else { 0.5 * (low + high) };
+/// A field on half the cells along each axis: means of pairs, or along a periodic axis, whose first cell is at 0,
+/// every second value.
+fn halved(field: &[Real], nodes: &[usize], periodic: &[bool]) -> Vec<Real> {
     let mut field = field.to_vec();
     // Cells along the axes behind: a field stays in order if the last axis is halved first.
     for (axis, n) in nodes.iter().enumerate().rev() {
         let inner: usize = nodes[axis + 1..].iter().map(|n| n / 2).product();
+        let between = |low: Real, high: Real| if periodic[axis] { low } else { 0.5 * (low + high) };
         let row = n * inner;
         field = field
             .chunks_exact(row)

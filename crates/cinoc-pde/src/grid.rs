@@ -2,7 +2,7 @@
 
 use crate::Real;
 
-/// Uniform grid. With walls both ends are nodes, `xᵢ = i·L/(N−1)`; periodic, `xᵢ = i·L/N`.
+/// Uniform grid. Along an axis with walls both ends are nodes, `xᵢ = i·L/(N−1)`; along a periodic one `xᵢ = i·L/N`.
 ///
 /// ```
 /// use cinoc_pde::Grid;
@@ -17,24 +17,24 @@ pub struct Grid {
     pub nodes: Vec<usize>,
     /// Length of each axis.
     pub lengths: Vec<Real>,
-    /// Periodic along all axes; walls otherwise.
-    pub periodic: bool,
+    /// True for each periodic axis; others have walls.
+    pub periodic: Vec<bool>,
 }
 
 impl Grid {
     /// Creates an interval with a wall at each end.
     pub fn walls(nodes: usize, length: Real) -> Self {
-        Self { nodes: vec![nodes], lengths: vec![length], periodic: false }
+        Self { nodes: vec![nodes], lengths: vec![length], periodic: vec![false] }
     }
 
     /// Creates a periodic interval.
     pub fn periodic(nodes: usize, length: Real) -> Self {
-        Self { nodes: vec![nodes], lengths: vec![length], periodic: true }
+        Self { nodes: vec![nodes], lengths: vec![length], periodic: vec![true] }
     }
 
     /// Creates a rectangle, with walls or periodic along both axes.
     pub fn plane(nodes: [usize; 2], lengths: [Real; 2], periodic: bool) -> Self {
-        Self { nodes: nodes.to_vec(), lengths: lengths.to_vec(), periodic }
+        Self { nodes: nodes.to_vec(), lengths: lengths.to_vec(), periodic: vec![periodic; 2] }
     }
 
     /// Creates a rectangle that is periodic along both axes.
@@ -60,13 +60,29 @@ impl Grid {
         assert!(possible.contains(&found), "{who} needs a grid of dimension {words}, not {found} (nodes {:?})", self.nodes);
     }
 
-    /// Asserts that the grid is periodic, or has walls.
+    /// Returns true if the grid is periodic along all axes.
+    pub fn is_periodic(&self) -> bool {
+        self.periodic.iter().all(|periodic| *periodic)
+    }
+
+    /// Returns true if the grid has walls along all axes.
+    pub fn has_walls(&self) -> bool {
+        self.periodic.iter().all(|periodic| !periodic)
+    }
+
+    /// Asserts that the grid is periodic, or has walls, along all axes.
     ///
     /// # Panics
     /// Unless it is as `periodic` says.
     pub(crate) fn assert_ends(&self, who: &str, periodic: bool) {
-        let word = |periodic: bool| if periodic { "is periodic" } else { "has walls" };
-        assert!(self.periodic == periodic, "{who} needs a grid that {}; this one {}", word(periodic), word(self.periodic));
+        let fits = if periodic { self.is_periodic() } else { self.has_walls() };
+        let wanted = if periodic { "is periodic" } else { "has walls" };
+        let found = match (self.is_periodic(), self.has_walls()) {
+            (true, _) => "is periodic",
+            (_, true) => "has walls",
+            _ => "is periodic along some axes",
+        };
+        assert!(fits, "{who} needs a grid that {wanted}; this one {found}");
     }
 
     /// Asserts that the numbers of nodes are divisible.
@@ -85,7 +101,7 @@ impl Grid {
 
     /// Distance between neighbouring nodes along an axis, in double precision.
     pub fn spacing(&self, axis: usize) -> f64 {
-        let cells = if self.periodic { self.nodes[axis] } else { self.nodes[axis] - 1 };
+        let cells = if self.periodic[axis] { self.nodes[axis] } else { self.nodes[axis] - 1 };
         self.lengths[axis] as f64 / cells as f64
     }
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 #[test]
 fn moments_of_a_blob() {
-    let grid = Grid { nodes: vec![64, 80], lengths: vec![1.0, 1.25], periodic: false };
+    let grid = Grid { nodes: vec![64, 80], lengths: vec![1.0, 1.25], periodic: vec![false; 2] };
     let found = Arc::new(Moments::new(&grid));
     let (dx, dy) = (grid.spacing(0), grid.spacing(1));
     let gauss = |n: usize| {
@@ -26,7 +26,7 @@ fn moments_of_a_blob() {
 
 #[test]
 fn moments_have_right_derivatives() {
-    let moments = Arc::new(Moments::new(&Grid { nodes: vec![5, 19], lengths: vec![1.0, 1.25], periodic: false }));
+    let moments = Arc::new(Moments::new(&Grid { nodes: vec![5, 19], lengths: vec![1.0, 1.25], periodic: vec![false; 2] }));
     let density: Vec<Real> = noise(2 * 95, 1).iter().map(|x| 0.6 + 0.4 * x).collect();
     assert_derivative(&[(&[2, 5, 19], &density)], |v| v[0].apply(&moments));
     assert_derivative(&[(&[2, 5, 19], &density)], |v| v[0].apply(&moments).columns(1, 4));

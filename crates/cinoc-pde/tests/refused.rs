@@ -18,7 +18,7 @@ fn torus(n: usize) -> Grid {
 }
 
 fn space(periodic: bool) -> Grid {
-    Grid { nodes: vec![8; 3], lengths: vec![1.0; 3], periodic }
+    Grid { nodes: vec![8; 3], lengths: vec![1.0; 3], periodic: vec![periodic; 3] }
 }
 
 #[test]

@@ -13,7 +13,7 @@ const SCHEMES: [TransportScheme; 2] = [TransportScheme::Conservative, TransportS
 const ROUND: f64 = if cfg!(double) { 1e-13 } else { 2e-5 };
 
 fn plane(nx: usize, ny: usize) -> Grid {
-    Grid { nodes: vec![nx, ny], lengths: vec![(nx - 1) as Real, (ny - 1) as Real], periodic: false }
+    Grid { nodes: vec![nx, ny], lengths: vec![(nx - 1) as Real, (ny - 1) as Real], periodic: vec![false; 2] }
 }
 
 /// A Gaussian of width `width` cells.
@@ -209,7 +209,7 @@ fn diffusion_keeps_mass_and_decays_waves_by_a_known_factor() {
 
 #[test]
 fn displacements_are_shortened_to_half_a_cell() {
-    let grid = Grid { nodes: vec![3, 2], lengths: vec![1.0, 0.25], periodic: false };
+    let grid = Grid { nodes: vec![3, 2], lengths: vec![1.0, 0.25], periodic: vec![false; 2] };
     let displacement = Arc::new(Displacement::new(&grid, [0.0, 0.005]));
     let tape = Tape::new(Arena::default(), &[]);
     let flow = tape.constant([1, 2, 3, 2], &[0.0, 0.1, 0.6, -0.6, 0.0, 0.0, 0.0, 0.0, 0.0, 0.395, 3.0, -9.0]);

@@ -107,7 +107,7 @@ impl Brush {
         let bump = |distance: f64| (-0.5 * (distance / self.width).powi(2)).exp();
         let shape = |x: f64| {
             let away = (x - self.at[axis]).abs();
-            if grid.periodic {
+            if grid.periodic[axis] {
                 return bump(away.min(length - away));
             }
             let wall = x.min(length - x).max(0.0);

@@ -99,7 +99,7 @@ impl Stage {
             "name": name,
             "about": explanation.about,
             "explanation": {"equation": explanation.equation, "sees": explanation.sees, "acts": explanation.acts, "score": explanation.score},
-            "nodes": grid.nodes, "lengths": grid.lengths, "periodic": grid.periodic,
+            "nodes": grid.nodes, "lengths": grid.lengths, "periodic": grid.is_periodic(),
             "tick": self.problem.tick_time(), "ticks": ticks, "scored": task.scored_at(*ticks),
             "agents": agents, "fixed": self.policy.fixed_agents().is_some(), "moves": swarm.moves(), "width": swarm.action_width(),
             "pushes": swarm.push_width(), "limits": swarm.limits(), "window": self.window(), "sigma": self.setting("swarm.sigma"),

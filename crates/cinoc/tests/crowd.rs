@@ -53,6 +53,8 @@ fn crowding_on_tori_equals_that_of_all_pairs() {
         (Grid::torus([32, 32], [1.0, 0.5]), 0.1),
         (Grid::torus([32, 32], [32.0, 32.0]), 4.4),
         (Grid::torus([32, 32], [1.0, 1.0]), 0.5),
+        (Grid { periodic: vec![true, false], ..Grid::torus([32, 32], [1.0, 0.5]) }, 0.05),
+        (Grid { periodic: vec![false, true], ..Grid::torus([32, 32], [1.0, 0.5]) }, 0.02),
     ] {
         let (agents, d) = (1500, grid.dimensions());
         // Some agents failed, and some are outside the domain.
@@ -65,7 +67,7 @@ fn crowding_on_tori_equals_that_of_all_pairs() {
         let (found, bars) = pull_back(&point, &|v| v[0].tape().record(&share, [v[0], v[1]]), Some(&y_bar));
         let apart = |i: usize, j: usize, c: usize| {
             let (length, difference) = (grid.lengths[c] as f64, xi[i * d + c] as f64 - xi[j * d + c] as f64);
-            difference - length * (difference / length).round()
+            if grid.periodic[c] { difference - length * (difference / length).round() } else { difference }
         };
         let squared = 6.0 * sigma * sigma;
         let near = |i: usize, j: usize| (1.0 - (0..d).map(|c| apart(i, j, c).powi(2)).sum::<f64>() / squared).max(0.0);

@@ -19,7 +19,7 @@ use common::{agree, config, parts, problem};
 use std::sync::Arc;
 
 fn plane(nx: usize, ny: usize) -> Grid {
-    Grid { nodes: vec![nx, ny], lengths: vec![1.0, 1.25], periodic: false }
+    Grid { nodes: vec![nx, ny], lengths: vec![1.0, 1.25], periodic: vec![false; 2] }
 }
 
 fn positions(agents: usize, seed: u64) -> Vec<Real> {

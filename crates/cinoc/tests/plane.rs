@@ -22,26 +22,29 @@ fn patch(grid: &Grid, settings: &Window, z: &[Real], target: &[Real], xi: &[Real
 
 /// Patch of one agent, sample by sample.
 fn reference_patch(grid: &Grid, settings: &Window, z: &[Real], target: &[Real], xi: &[Real]) -> Vec<f64> {
-    let (nodes, periodic) = (&grid.nodes, grid.periodic);
-    let wrap = |i: i64, n: usize| if periodic { i.rem_euclid(n as i64) } else { i.clamp(0, n as i64 - 1) } as usize;
+    let (nodes, periodic) = (&grid.nodes, &grid.periodic);
+    let wrap = |i: i64, axis: usize| {
+        let n = nodes[axis] as i64;
+        if periodic[axis] { i.rem_euclid(n) as usize } else { i.clamp(0, n - 1) as usize }
+    };
     let e = |i: i64, j: i64| {
-        let k = wrap(i, nodes[0]) * nodes[1] + wrap(j, nodes[1]);
+        let k = wrap(i, 0) * nodes[1] + wrap(j, 1);
         settings.gain * (z[k] as f64 - target[k] as f64)
     };
     // Both neighbours inside, or the node itself for one outside, over the distance between the two.
     let slope = |i: i64, n: usize, axis: usize, at: &dyn Fn(i64) -> f64| {
-        let (low, high) = if periodic { (i - 1, i + 1) } else { ((i - 1).max(0), (i + 1).min(n as i64 - 1)) };
+        let (low, high) = if periodic[axis] { (i - 1, i + 1) } else { ((i - 1).max(0), (i + 1).min(n as i64 - 1)) };
         settings.window * (at(high) - at(low)) / ((high - low) as f64 * grid.spacing(axis))
     };
     let node = |i: i64, j: i64| -> [f64; 3] {
-        let (i, j) = (wrap(i, nodes[0]) as i64, wrap(j, nodes[1]) as i64);
+        let (i, j) = (wrap(i, 0) as i64, wrap(j, 1) as i64);
         [e(i, j), slope(i, nodes[0], 0, &|i| e(i, j)), slope(j, nodes[1], 1, &|j| e(i, j))]
     };
     let h = settings.window / (settings.points - 1) as f64;
     let sample = |axis: usize, j: usize| {
         let x = xi[axis] as f64 + (j as f64 - 0.5 * (settings.points - 1) as f64) * h;
         let t = x / grid.spacing(axis);
-        let t = if periodic { t } else { t.clamp(0.0, (nodes[axis] - 1) as f64) };
+        let t = if periodic[axis] { t } else { t.clamp(0.0, (nodes[axis] - 1) as f64) };
         (t.floor() as i64, t - t.floor())
     };
     let mut seen = Vec::new();
@@ -55,14 +58,20 @@ fn reference_patch(grid: &Grid, settings: &Window, z: &[Real], target: &[Real], 
     seen
 }
 
-/// Rectangles with walls and rings, samples one cell apart or not, windows larger than a ring.
+/// Walls and periodic axes.
+const ENDS: [[bool; 2]; 4] = [[false, false], [true, true], [true, false], [false, true]];
+
+fn plane(nodes: [usize; 2], lengths: [Real; 2], periodic: [bool; 2]) -> Grid {
+    Grid { periodic: periodic.to_vec(), ..Grid::plane(nodes, lengths, false) }
+}
+
+/// Rectangles with walls and periodic axes, samples one cell apart or not, windows larger than a periodic axis.
 fn views() -> Vec<(Grid, Window)> {
-    [false, true]
-        .into_iter()
+    ENDS.into_iter()
         .flat_map(|periodic| {
-            let cell = if periodic { 1.0 / 12.0 } else { 1.0 / 11.0 };
-            let square = Grid::plane([12, 12], [1.0, 1.0], periodic);
-            let oblong = Grid::plane([9, 14], [1.0, 1.25], periodic);
+            let cell = if periodic[0] { 1.0 / 12.0 } else { 1.0 / 11.0 };
+            let square = plane([12, 12], [1.0, 1.0], periodic);
+            let oblong = plane([9, 14], [1.0, 1.25], periodic);
             [
                 (square.clone(), window(6, 5.0 * cell)),
                 (square, window(20, 19.0 * cell)),
@@ -92,11 +101,12 @@ fn observation_agrees_with_the_reference() {
 }
 
 #[test]
-fn observation_wraps_around_a_ring() {
-    for (grid, settings) in views().into_iter().filter(|(grid, _)| grid.periodic) {
+fn observation_wraps_around_periodic_axes() {
+    for (grid, settings) in views() {
         let (z, target) = (noise(grid.count(), 1), noise(grid.count(), 2));
-        let [a, b, c] = [[0.01, 0.4], [1.01, 0.4 + grid.lengths[1]], [-0.99, 0.4 - 2.0 * grid.lengths[1]]]
-            .map(|xi| patch(&grid, &settings, &z, &target, &xi));
+        let times = |axis: usize, times: Real| if grid.periodic[axis] { times * grid.lengths[axis] } else { 0.0 };
+        let [a, b, c] = [[0.0, 0.0], [1.0, 1.0], [-1.0, -2.0]]
+            .map(|[x, y]| patch(&grid, &settings, &z, &target, &[0.01 + times(0, x), 0.4 + times(1, y)]));
         for k in 0..a.len() {
             assert!((a[k] - b[k]).abs() < 2e-4 && (a[k] - c[k]).abs() < 2e-4);
         }
@@ -106,10 +116,12 @@ fn observation_wraps_around_a_ring() {
 #[test]
 fn observation_has_the_right_derivative() {
     // Cells are wide and samples lie away from nodes: a finite difference never crosses a kink.
-    for periodic in [false, true] {
-        let cell = if periodic { 1.0 / 8.0 } else { 1.0 / 7.0 };
+    for periodic in ENDS {
+        let cell = if periodic[0] { 1.0 / 8.0 } else { 1.0 / 7.0 };
         for (points, spacing) in [(4, 1.0), (5, 0.5), (3, 2.0)] {
-            let grid = Grid::plane([8, 8], [1.0, 1.0], periodic);
+            // Cells are square.
+            let lengths = [0, 1].map(|axis: usize| (cell * if periodic[axis] { 8.0 } else { 7.0 }) as Real);
+            let grid = plane([8, 8], lengths, periodic);
             let observe = Arc::new(Observe2d::new(&grid, &window(points, (points - 1) as f64 * spacing * cell)));
             let xi: Vec<Real> = [0.25, 3.75, 5.25, 6.75, 2.25, 0.75, 6.75, 6.25].iter().map(|t| (t * cell) as Real).collect();
             let (z, target) = (noise(128, 1), noise(128, 2));
@@ -139,7 +151,7 @@ fn the_derivative_through_the_position_can_be_disabled() {
 fn reference_force(grid: &Grid, sigma: f64, action: &[Real], xi: &[Real]) -> Vec<f64> {
     let distance = |x: f64, xi: Real, axis: usize| {
         let (d, length) = (x - xi as f64, grid.lengths[axis] as f64);
-        if grid.periodic { d - length * (d / length).round() } else { d }
+        if grid.periodic[axis] { d - length * (d / length).round() } else { d }
     };
     let mut force = vec![0.0; grid.count()];
     for (a, xi) in action.chunks_exact(3).zip(xi.chunks_exact(2)) {
@@ -157,8 +169,8 @@ fn reference_force(grid: &Grid, sigma: f64, action: &[Real], xi: &[Real]) -> Vec
 fn force_is_a_sum_of_gaussians() {
     // Bumps that reach everywhere, and bumps that reach few nodes, on grids of one and of several groups of lanes.
     for (nodes, sigma) in [([9, 14], 0.15), ([50, 70], 0.01), ([50, 70], 0.03), ([40, 64], 0.15)] {
-        for periodic in [false, true] {
-            let grid = Grid::plane(nodes, [1.0, 1.25], periodic);
+        for periodic in ENDS {
+            let grid = plane(nodes, [1.0, 1.25], periodic);
             let force = Arc::new(Force2d::new(&grid, &Push { sigma, kernel: Kernel::Peak }));
             let positions = [[0.4, 0.7], [0.0, 0.0], [1.0, 1.25], [0.01, 1.2], [0.98, 0.02], [0.52, 0.61]];
             let (action, xi) = (noise(18, 1), positions.as_flattened());
@@ -175,9 +187,9 @@ fn force_is_a_sum_of_gaussians() {
 
 #[test]
 fn force_has_the_right_derivative() {
-    for periodic in [false, true] {
+    for periodic in ENDS {
         // Narrow bumps: the kink where the nearest image changes is negligible.
-        let grid = Grid::plane([9, 20], [1.0, 1.25], periodic);
+        let grid = plane([9, 20], [1.0, 1.25], periodic);
         let force = Arc::new(Force2d::new(&grid, &Push { sigma: 0.1, kernel: Kernel::UnitMass }));
         let xi: Vec<Real> = noise(12, 2).iter().map(|x| 0.55 + 0.5 * x).collect();
         assert_derivative(&[(&[2, 3, 3], &noise(18, 1)), (&[2, 3, 2], &xi)], |v| v[0].tape().record(&force, [v[0], v[1]]));

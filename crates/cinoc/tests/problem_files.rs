@@ -223,7 +223,11 @@ fn mistakes_are_shown_at_their_place() {
         ("[-40, 40]", "[1, 40]", "agents.push.range"),
         ("left = { value = 0 }", "left = { value = 0, fluxx = 1 }", "domain.left.fluxx: it is not known"),
         ("left = { value = 0 }", "left = { value = \"nue\" }", "nue is not known"),
-        ("left = { value = 0 }", "left = \"periodic\"", "periodic together or not at all"),
+        (
+            "left = { value = 0 }",
+            "left = \"periodic\"",
+            "domain.left: left and right are periodic together or not at all; write right = \"periodic\" too",
+        ),
         ("nu = 0.2", "nu = \"a lot\"", "constants.nu: it must be a number"),
         ("nu = 0.2", "x = 0.2", "x is declared twice"),
         ("nu = 0.2", "nu = { value = 3, range = [0, 1] }", "constants.nu.range"),

@@ -4,13 +4,14 @@ use cinoc::evaluate::{Request, scores};
 use cinoc::internal::place::Placement;
 use cinoc::policy::ZeroControl;
 use cinoc::problem::Preset;
-use cinoc::rollout::{Control, GradientTargets, Rollout};
+use cinoc::rollout::{Control, GradientTargets, Loss, Rollout};
 use cinoc::run::{Origin, Run};
 use cinoc::settings::Overlay;
 use cinoc::{Config, Problem, Real, Registry, Threads};
 use cinoc_lab::inspect;
 use std::f64::consts::PI;
 use std::sync::Arc;
+use std::time::Instant;
 
 const CUBE: &str = r#"
 [domain]
@@ -56,10 +57,10 @@ fn busy() -> String {
 /// The field after the ticks without actions, from a start given as a function of x, y and z.
 fn decayed(problem: &Problem, ticks: usize, start: impl Fn([f64; 3]) -> f64) -> Vec<([f64; 3], f64)> {
     let grid = problem.stepper.grid();
-    let shift = if grid.periodic { 0.0 } else { 0.5 };
+    let shift = |axis: usize| if grid.periodic[axis] { 0.0 } else { 0.5 };
     let place = |i: usize| {
         let stride = |axis: usize| grid.nodes[axis + 1..].iter().product::<usize>();
-        [0, 1, 2].map(|axis| ((i / stride(axis) % grid.nodes[axis]) as f64 + shift) * grid.spacing(axis))
+        [0, 1, 2].map(|axis| ((i / stride(axis) % grid.nodes[axis]) as f64 + shift(axis)) * grid.spacing(axis))
     };
     let z: Vec<Real> = (0..grid.count()).map(|i| start(place(i)) as Real).collect();
     let mut rollout = Rollout::new(ticks, 1, false, problem.agents);
@@ -74,11 +75,12 @@ fn decayed(problem: &Problem, ticks: usize, start: impl Fn([f64; 3]) -> f64) -> 
 #[test]
 fn products_of_cosines_decay() {
     let text = CUBE.replace("tick = 0.05", "tick = 0.02");
-    for sides in ["", "sides = \"periodic\""] {
+    for sides in ["", "sides = \"periodic\"", "left = \"periodic\"\nright = \"periodic\""] {
         let text = text.replace("[constants]", &format!("{sides}\n[constants]"));
-        let waves = if sides.is_empty() { PI } else { 2.0 * PI };
-        let rate = 0.05 * waves.powi(2) * (1.0 + 1.0 / 0.64 + 1.0 / 1.44);
-        let mode = |[x, y, z]: [f64; 3]| (waves * x).cos() * (waves * y / 0.8).cos() * (waves * z / 1.2).cos();
+        let waves = |axis: usize| if sides.starts_with("sides") || (axis == 0 && !sides.is_empty()) { 2.0 * PI } else { PI };
+        let waves = [waves(0), waves(1) / 0.8, waves(2) / 1.2];
+        let rate = 0.05 * waves.iter().map(|wave| wave.powi(2)).sum::<f64>();
+        let mode = |at: [f64; 3]| (0..3).map(|axis| (waves[axis] * at[axis]).cos()).product::<f64>();
         let errors = [[8, 8, 8], [16, 16, 16]].map(|cells| {
             let after = decayed(&problem(&text, &[&format!("physics.cells={cells:?}")]), 10, mode);
             let exact = (-rate * 0.2).exp();
@@ -90,7 +92,8 @@ fn products_of_cosines_decay() {
 
 #[test]
 fn derivatives_of_a_rollout_are_exact() {
-    for text in [busy(), CUBE.replace("[constants]", "sides = \"periodic\"\n[constants]")] {
+    let channel = busy().replace("[constants]", "left = \"periodic\"\nright = \"periodic\"\n[constants]");
+    for text in [busy(), channel, CUBE.replace("[constants]", "sides = \"periodic\"\n[constants]")] {
         let problem = problem(&text, &["physics.ticks=5"]);
         for (name, error) in inspect::inputs(&problem, 3, &[1e-1, 1e-2, 1e-3]) {
             assert!(error < 2e-2, "{name}: {error}");
@@ -192,4 +195,41 @@ fn mistakes_are_shown_at_their_place() {
     }
     let talking = open(CUBE, &["policy.messages=2"]).and_then(|config| Registry::builtin().parts(&config).map(drop));
     assert!(talking.expect_err("refused").to_string().contains("policy.messages"));
+}
+
+/// Prints the time of a tick and of an update of the example with 64³ cells:
+/// `cargo test -p cinoc --test problem_files_cube -- --ignored --nocapture`.
+#[test]
+#[ignore = "a measurement"]
+fn times_of_a_large_cube() {
+    let text = include_str!("../../../examples/problems/heat_cube.toml");
+    let problem = problem(text, &["physics.cells=[64, 64, 64]", "physics.ticks=4"]);
+    let (count, agents) = (problem.stepper.grid().count(), problem.agents);
+    let z: Vec<Real> = (0..count).map(|i| (i as f64 / count as f64).sin() as Real).collect();
+    let mut rollout = Rollout::new(4, 1, true, agents);
+    let actions = vec![1.0; 4 * agents * problem.swarm.action_width()];
+    for round in 0..3 {
+        rollout.batch.clear();
+        rollout.batch.push(&z, &vec![0.0; count], &problem.swarm.start(agents));
+        let clock = Instant::now();
+        let episode = rollout.forward(&problem, Control::Actions(&actions), GradientTargets::ALL, &mut |_| {});
+        let forward = clock.elapsed().as_secs_f64();
+        episode.backward(Loss::cost(1.0));
+        let [forward, backward] = [forward, clock.elapsed().as_secs_f64() - forward].map(|time| 250.0 * time);
+        println!("round {round}: a tick forwards {forward:.1} ms, backwards {backward:.1} ms");
+    }
+    for threads in [1, 2] {
+        let changes = ["physics.cells=[64, 64, 64]", "physics.ticks=4", "train.batch=1", "train.shard=1", "train.updates=3"];
+        let changes = [&changes[..], &["train.validate_every=1000", "train.validate_instances=1", "train.vary=[]"]].concat();
+        let folder = std::env::temp_dir().join(format!("cinoc-cube-{threads}-{}", std::process::id()));
+        let origin = Origin { config: open(text, &changes).unwrap(), preset: String::new(), seed: 1 };
+        let mut run = Run::start(&Registry::builtin(), &folder, origin, Threads::new(threads).unwrap()).unwrap();
+        for update in 0..2 {
+            let clock = Instant::now();
+            run.step().unwrap();
+            println!("{threads} threads, update {update} of 4 ticks: {:.0} ms", 1e3 * clock.elapsed().as_secs_f64());
+        }
+        drop(run);
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
 }

@@ -36,7 +36,7 @@ fn force_is_a_sum_of_gaussians() {
         let (force, scale) = (Arc::new(Force1d::new(&grid, &push)), push.scale(1));
         let x: Vec<Real> = grid.positions(0).iter().map(|&x| x as Real).collect();
         let point = vec![(Shape::new(&[2, 3, 2]), noise(12, 1)), (Shape::new(&[2, 3, 1]), positions(6, 2))];
-        let ring = grid.periodic;
+        let ring = grid.is_periodic();
         agree(point, &|v| v[0].tape().record(&force, [v[0], v[1]]), &|v| {
             let tape = v[0].tape();
             let (u, xi) = (v[0].columns(0, 1).reshape([6]).repeat(21), v[1].reshape([6]).repeat(21));
@@ -215,11 +215,19 @@ fn collisions_of_many_agents_are_those_of_all_pairs() {
 fn motion_limits_and_features_have_right_derivatives() {
     let (fourier, advance) =
         (Arc::new(PositionFeatures::new(&[1.0, 1.25], 3.0)), Arc::new(Advance::new(0.1, vec![0.0], vec![1.0])));
+    let around = Advance::new(0.1, vec![0.0, 0.0], vec![1.0, 2.0]).around(&[true, false]);
+    let around = Arc::new(around);
     let saturate = Arc::new(Saturate::new(vec![4.0, 2.0]));
     assert_derivative(&[(&[1, 3, 2], &positions(6, 3))], |v| v[0].apply(&fourier));
     assert_derivative(&[(&[1, 3, 1], &positions(3, 4)), (&[1, 3, 2], &noise(6, 5))], |v| {
         v[0].tape().record(&advance, [v[0], v[1]])
     });
+    let (xi, v) = ([0.95, 1.95, 0.05, 0.05, 0.5, 0.5], [1.0, 1.0, -1.0, -1.0, 1.0, -1.0]);
+    assert_derivative(&[(&[1, 3, 2], &xi), (&[1, 3, 2], &v)], |v| v[0].tape().record(&around, [v[0], v[1]]));
+    let tape = Tape::new(Arena::default(), &[]);
+    let moved = tape.record(&around, [tape.constant([1, 3, 2], &xi), tape.constant([1, 3, 2], &v)]).value();
+    let expected = [0.05, 2.0, 0.95, 0.0, 0.6, 0.4];
+    assert!(moved.iter().zip(expected).all(|(a, b): (&Real, Real)| (a - b).abs() < 1e-6), "{moved:?}");
     assert_derivative(&[(&[1, 3, 2], &noise(6, 6))], |v| {
         v[0].tape().record(&saturate, [v[0], v[0].tape().constant([1, 3], &[1.0, 0.0, 2.0])])
     });

@@ -6,7 +6,7 @@ use cinoc_pde::Grid;
 use std::f64::consts::PI;
 
 fn plane() -> Grid {
-    Grid { nodes: vec![64, 80], lengths: vec![1.0, 1.25], periodic: false }
+    Grid { nodes: vec![64, 80], lengths: vec![1.0, 1.25], periodic: vec![false; 2] }
 }
 
 /// A Gaussian with this centre and these widths along the axes.

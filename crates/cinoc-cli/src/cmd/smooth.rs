@@ -21,7 +21,7 @@ pub fn gaussian(grid: &Grid, field: &[Real], sigma: f64) -> Vec<Real> {
         let reach = ((4.0 * width).ceil() as usize).clamp(1, 4 * nodes) as isize;
         let weights: Vec<f64> = (-reach..=reach).map(|k| (-0.5 * (k as f64 / width).powi(2)).exp()).collect();
         let total: f64 = weights.iter().sum();
-        let place = |i: isize| match grid.periodic {
+        let place = |i: isize| match grid.periodic[axis] {
             true => i.rem_euclid(nodes as isize) as usize,
             false => i.clamp(0, nodes as isize - 1) as usize,
         };

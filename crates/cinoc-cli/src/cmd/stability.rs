@@ -122,7 +122,7 @@ impl StabilityArgs {
         let failures = InitialCondition::default().with_failures(agents, self.fail, 0, self.seed, 0).failures;
         let options =
             Options { failed: failures.into_iter().map(|(_, agent)| agent).collect(), margins: true, norms: self.norms };
-        let found = if grid.periodic && options.failed.is_empty() {
+        let found = if grid.is_periodic() && options.failed.is_empty() {
             let volume: f64 = grid.lengths.iter().map(|length| *length as f64).product();
             let spacing = (volume / agents as f64).powf(1.0 / grid.dimensions() as f64);
             analysis::lattice_with(registry, &model.config, &model.params, spacing, &options)?

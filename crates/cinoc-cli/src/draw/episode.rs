@@ -75,8 +75,8 @@ pub struct Episode1d {
 
 /// One controlled episode in the plane, ready to be drawn; or in a box, of which cuts across the last axis are drawn.
 ///
-/// The values of a field lie at i·length/N along each axis of a periodic domain,
-/// and evenly from 0 to the length (both included) on any other.
+/// The values of a field lie at i·length/N along a periodic axis,
+/// and evenly from 0 to the length (both included) along any other.
 #[derive(Clone, Debug)]
 pub struct Episode2d {
     /// Headline of the figure.
@@ -89,8 +89,8 @@ pub struct Episode2d {
     pub shape: [usize; 2],
     /// Values along z and the position of those in the middle, in a box.
     pub depth: Option<(usize, f32)>,
-    /// True if opposite edges of the domain are the same.
-    pub periodic: bool,
+    /// True for x, and for y, if the edges at both ends of the axis are the same.
+    pub periodic: [bool; 2],
     /// Time between two ticks, and which tick is at time 0.
     pub clock: Clock,
     /// Target field, `[X*Y]` or `[X*Y*Z]`.

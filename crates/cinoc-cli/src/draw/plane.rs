@@ -51,14 +51,15 @@ pub fn mean_field(surface: &mut dyn Surface, frame: Frame, scale: &Scale, episod
 
 fn paint(surface: &mut dyn Surface, frame: Frame, scale: &Scale, episode: &Episode2d, values: &[f32]) {
     let [columns, rows] = episode.shape;
-    let between = |share: f32, count: usize| {
-        let cells = if episode.periodic { count } else { count - 1 };
+    let between = |share: f32, count: usize, periodic: bool| {
+        let cells = if periodic { count } else { count - 1 };
         let place = share * cells as f32;
         let before = (place as usize).min(cells - 1);
         (before, (before + 1) % count, place - before as f32)
     };
     let value_at = |across: f32, up: f32| {
-        let ((left, right, dx), (low, high, dy)) = (between(across, columns), between(up, rows));
+        let ((left, right, dx), (low, high, dy)) =
+            (between(across, columns, episode.periodic[0]), between(up, rows, episode.periodic[1]));
         let column = |x: usize| {
             let (from, to) = (values[x * rows + low], values[x * rows + high]);
             from + (to - from) * dy

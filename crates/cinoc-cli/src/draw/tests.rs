@@ -32,7 +32,7 @@ fn plane() -> Episode2d {
         lengths: [2.0, 1.0],
         shape: [16, 8],
         depth: None,
-        periodic: false,
+        periodic: [false; 2],
         clock: Clock { tick: 0.1, before: 0, scored: None, unit: "", begins: 0.0 },
         target: square(&line.target),
         uncontrolled: line.uncontrolled.iter().map(square).collect(),
@@ -59,7 +59,7 @@ fn written(episode: &Episode, name: &str) -> Vec<u8> {
 
 #[test]
 fn each_format_is_written() {
-    let torus = Episode2d { periodic: true, measure: PlotLabels::ENSTROPHY, clock: line().clock, ..plane() };
+    let torus = Episode2d { periodic: [true; 2], measure: PlotLabels::ENSTROPHY, clock: line().clock, ..plane() };
     let deep = |field: &Vec<f32>| -> Vec<f32> { field.iter().flat_map(|z| [*z, 0.5 * z, 2.0]).collect() };
     let solid = Episode2d {
         depth: Some((3, 0.5)),

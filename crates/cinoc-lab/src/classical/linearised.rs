@@ -98,7 +98,7 @@ impl Linearised {
         let (unit, pushes) = (columns.iter().map(unit).collect(), effect.select_columns(&columns));
         let grid = problem.stepper.grid();
         let symmetric = || (&field - field.transpose()).amax() < 1e-4 * field.amax();
-        let modes = (grid.periodic && grid.count() > MANY && symmetric())
+        let modes = (grid.is_periodic() && grid.count() > MANY && symmetric())
             .then(|| Modes::slow(grid, &field.row(0).iter().copied().collect::<Vec<f64>>()))
             .filter(|modes| modes.are_of(&field));
         Ok(Self { field, pushes, columns, owners, unit, agents, modes })

@@ -78,7 +78,7 @@ pub fn windows(problem: &Problem, agents: usize, width: f64) -> Vec<Vec<usize>> 
     let axes: Vec<Vec<f64>> = (0..grid.dimensions()).map(|axis| grid.positions(axis)).collect();
     let near = |axis: usize, node: f64, place: f64| {
         let (apart, length) = ((node - place).abs(), grid.lengths[axis] as f64);
-        let apart = if grid.periodic { apart.min(length - apart) } else { apart };
+        let apart = if grid.periodic[axis] { apart.min(length - apart) } else { apart };
         apart <= 0.5 * width + grid.spacing(axis)
     };
     let inside = |node: usize, place: &[cinoc::Real]| {

@@ -32,7 +32,7 @@ impl Stability {
     /// Analyses the lattice of which a closed loop on a ring or torus is a piece, as small a one as its symmetry allows.
     pub(super) fn of_cells(closed: &ClosedLoop, options: &Options) -> Result<Self, Error> {
         let (problem, grid) = (closed.problem, closed.problem.stepper.grid());
-        if !grid.periodic {
+        if !grid.is_periodic() {
             return Err(Error::bad(
                 "the problem",
                 &*problem.name,
@@ -135,7 +135,7 @@ fn uncontrolled(problem: &Problem) -> Result<(f64, f64), Error> {
     let grid = problem.stepper.grid();
     let (idle, none) = (ZeroControl { action_width: problem.swarm.action_width() }, Params::default());
     let free = ClosedLoop::new(problem, &idle, &none, 1)?;
-    if !grid.periodic {
+    if !grid.is_periodic() {
         let growth = growth_of_whole(&free, &free.rest()).all;
         return Ok((growth, growth));
     }

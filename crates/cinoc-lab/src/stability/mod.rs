@@ -155,7 +155,7 @@ pub fn swarm(
 ) -> Result<Stability, Error> {
     let closed = ClosedLoop::new(problem, policy, params, agents)?.without(&options.failed)?;
     let grid = problem.stepper.grid();
-    match grid.periodic && grid.count() <= LARGEST_CELL {
+    match grid.is_periodic() && grid.count() <= LARGEST_CELL {
         true => Stability::of_cells(&closed, options),
         false => Stability::of_whole(&closed, options),
     }

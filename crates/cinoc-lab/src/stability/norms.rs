@@ -46,7 +46,7 @@ impl Norms {
     pub fn uncontrolled(problem: &Problem) -> Result<Option<Self>, Error> {
         let (idle, none) = (ZeroControl { action_width: problem.swarm.action_width() }, Params::default());
         let grid = problem.stepper.grid();
-        if !grid.periodic {
+        if !grid.is_periodic() {
             return Ok(swarm(problem, &idle, &none, 1, &Options { norms: true, ..Options::default() })?.norms);
         }
         // Every node is a cell.

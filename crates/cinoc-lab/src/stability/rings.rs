@@ -30,7 +30,7 @@ impl Ring {
         let problem = registry.build(config)?;
         let (grid, d) = (problem.stepper.grid(), problem.stepper.grid().dimensions());
         let (length, step) = (grid.lengths[0] as f64, grid.spacing(0));
-        if !grid.periodic || grid.lengths.iter().any(|other| *other != grid.lengths[0]) {
+        if !grid.is_periodic() || grid.lengths.iter().any(|other| *other != grid.lengths[0]) {
             return Err(Error::bad("the problem", config.problem(), "one on a ring or a square torus"));
         }
         let mut best: Option<(f64, Self)> = None;
@@ -49,7 +49,7 @@ impl Ring {
                 }
                 let stretch = (ring_length / length) as Real;
                 let places: Vec<Real> = problem.swarm.start(agents).iter().map(|x| x * stretch).collect();
-                let grid = Grid { nodes: vec![nodes; d], lengths: vec![ring_length as Real; d], periodic: true };
+                let grid = Grid { nodes: vec![nodes; d], lengths: vec![ring_length as Real; d], periodic: vec![true; d] };
                 let cell = nodes.pow(d as u32) / translations(&grid, &places, &vec![1.0; agents]).len();
                 let cost = other + SIZE * (cell as f64).ln();
                 if better(cost) {

@@ -44,7 +44,7 @@ fn measure(bench: &Bench, case: &Case) -> Result<Vec<Row>, Error> {
     let Ready { mut model, problem, request } = bench.ready(case)?;
     let grid = problem.stepper.grid();
     let (mut agents, d) = (request.agents, grid.dimensions());
-    let (predicted, uncontrolled, beside) = if grid.periodic {
+    let (predicted, uncontrolled, beside) = if grid.is_periodic() {
         let volume: f64 = grid.lengths.iter().map(|length| *length as f64).product();
         let spacing = (volume / agents as f64).powf(1.0 / d as f64);
         let found = lattice(bench.registry, &model.config, &model.params, spacing)?;

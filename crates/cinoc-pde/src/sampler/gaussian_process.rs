@@ -282,7 +282,7 @@ mod tests {
         }
         let found = message(&|| GaussianProcess::on(&Grid::walls(10, crate::Real::INFINITY), 1.0));
         assert!(found.contains("finite ones"), "{found}");
-        let space = Grid { nodes: vec![4, 5, 6], lengths: vec![1.0; 3], periodic: false };
+        let space = Grid { nodes: vec![4, 5, 6], lengths: vec![1.0; 3], periodic: vec![false; 3] };
         let found = message(&|| GaussianProcess::on(&space, 1.0));
         assert!(found.contains("dimension 1 or 2, not 3"), "{found}");
     }

@@ -10,7 +10,7 @@ use std::f64::consts::TAU;
 /// If the grids are not periodic, differ in lengths, or the second is coarser.
 pub fn refine(from: &Grid, to: &Grid, field: &[Real]) -> Vec<Real> {
     let fits = from.lengths == to.lengths && from.nodes.iter().zip(&to.nodes).all(|(a, b)| a <= b);
-    assert!(from.periodic && to.periodic && fits, "refining {from:?} to {to:?}");
+    assert!(from.is_periodic() && to.is_periodic() && fits, "refining {from:?} to {to:?}");
     if from.nodes == to.nodes {
         return field.to_vec();
     }

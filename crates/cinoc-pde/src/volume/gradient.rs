@@ -1,9 +1,11 @@
 //! Components of the gradient.
 
 use super::Mesh;
+use super::lines::Lines;
 use super::mesh::{Law, Run};
 use super::spread::Spread;
 use crate::Real;
+use cinoc_tape::kernel::{parallel, vectorise};
 use cinoc_tape::{Cotangents, Inputs, Op, Shape};
 use std::sync::Arc;
 
@@ -14,10 +16,25 @@ use std::sync::Arc;
 pub(super) struct Gradient {
     mesh: Arc<Mesh>,
     axis: usize,
-    /// Factors of the differences towards the preceding and the following cell or value outside.
+    /// Factors of the differences towards the preceding and the following cell; 0 where the face between is closed.
     before: Vec<Real>,
     after: Vec<Real>,
+    sides: Vec<Beside>,
 }
+
+/// A cell beside a given value, the number of its face, and the factor of `outside − z`.
+#[derive(Debug)]
+struct Beside {
+    face: usize,
+    cell: usize,
+    factor: Real,
+}
+
+/// Arithmetic of a cell.
+const COST: usize = 6;
+
+/// Numbers beyond the ends of a line.
+const BEYOND: usize = 2;
 
 impl Gradient {
     pub fn new(mesh: &Arc<Mesh>, axis: usize) -> Self {
@@ -39,19 +56,41 @@ impl Gradient {
                 _ => {}
             }
         }
-        Self { mesh: mesh.clone(), axis, before, after }
+        let mut sides = Vec::new();
+        for (face, at) in mesh.boundary().iter().enumerate().filter(|(_, face)| face.axis == axis && given(face.law)) {
+            let factor = std::mem::take(if at.normal < 0.0 { &mut before[at.cell] } else { &mut after[at.cell] });
+            sides.push(Beside { face, cell: at.cell, factor: at.normal * factor });
+        }
+        Self { mesh: mesh.clone(), axis, before, after, sides }
     }
 
     fn layout(&self, x: &[Shape]) -> Spread {
         Spread::new("numbers outside", x[1], self.mesh.batch("gradient", x[0]), self.mesh.faces())
     }
 
-    /// Calls `f(face, cell, factor)` for each face with a given value; its term is `factor·(outside − z)`.
-    fn for_each_side(&self, mut f: impl FnMut(usize, usize, Real)) {
-        for (i, face) in self.mesh.boundary().iter().enumerate().filter(|(_, face)| face.axis == self.axis && given(face.law)) {
-            let factor = if face.normal < 0.0 { -self.before[face.cell] } else { self.after[face.cell] };
-            f(i, face.cell, factor);
-        }
+    /// Calls `cells` for each line of the result with the preceding, the own and the following values of three arrays.
+    #[inline(always)]
+    fn lines(&self, [a, b, c]: [&[Real]; 3], y: &mut [Real], cells: impl Fn([[&[Real]; 3]; 3], &mut [Real]) + Sync) {
+        let (lines, axis) = (Lines::of(&self.mesh), self.axis);
+        let n = lines.length();
+        parallel::rows(y, n, COST * n, |first, y| {
+            parallel::with_scratch(3 * (n + BEYOND), |pad| {
+                let (pad_a, rest) = pad.split_at_mut(n + BEYOND);
+                let (pad_b, pad_c) = rest.split_at_mut(n + BEYOND);
+                vectorise(
+                    #[inline(always)]
+                    || {
+                        for (line, y) in (first..).zip(y.chunks_exact_mut(n)) {
+                            let along = lines.along(line, axis);
+                            let a = along.around(a, -1, pad_a);
+                            let b = along.around(b, -1, pad_b);
+                            let c = along.around(c, -1, pad_c);
+                            cells([a, b, c], y);
+                        }
+                    },
+                );
+            });
+        });
     }
 }
 
@@ -76,18 +115,20 @@ impl Op for Gradient {
 
     fn forward(&self, x: &Inputs, y: &mut [Real], _: &mut [Real], outside: &mut [Real]) {
         let (n, outside_at) = (self.mesh.count(), self.layout(x.shapes()));
-        y.fill(0.0);
         for (b, (z, y)) in x[0].chunks_exact(n).zip(y.chunks_exact_mut(n)).enumerate() {
-            for Run { upper, lower, length } in self.mesh.runs(self.axis) {
-                // Beyond the ends of an axis that is not periodic, nothing is added.
-                for j in (0..length).filter(|j| self.mesh.weights(self.axis)[upper + j] > 0.0) {
-                    let difference = z[upper + j] - z[lower + j];
-                    y[upper + j] += self.before[upper + j] * difference;
-                    y[lower + j] += self.after[lower + j] * difference;
-                }
-            }
+            self.lines(
+                [z, &self.before, &self.after],
+                y,
+                #[inline(always)]
+                |all, y| {
+                    let [[low, here, high], [_, before, _], [_, after, _]] = all.map(|all| all.map(|x| &x[..y.len()]));
+                    for j in 0..y.len() {
+                        y[j] = before[j] * (here[j] - low[j]) + after[j] * (high[j] - here[j]);
+                    }
+                },
+            );
             outside_at.expand(&x[1], b, &mut outside[..self.mesh.faces()]);
-            self.for_each_side(|face, cell, factor| y[cell] += factor * (outside[face] - z[cell]));
+            self.sides.iter().for_each(|side| y[side.cell] += side.factor * (outside[side.face] - z[side.cell]));
         }
     }
 
@@ -96,19 +137,25 @@ impl Op for Gradient {
         for (b, w) in y_bar.chunks_exact(n).enumerate() {
             if let Some(z_bar) = bars.get(0) {
                 let z_bar = &mut z_bar[b * n..][..n];
-                for Run { upper, lower, length } in self.mesh.runs(self.axis) {
-                    for j in (0..length).filter(|j| self.mesh.weights(self.axis)[upper + j] > 0.0) {
-                        let bar = self.before[upper + j] * w[upper + j] + self.after[lower + j] * w[lower + j];
-                        z_bar[upper + j] += bar;
-                        z_bar[lower + j] -= bar;
-                    }
-                }
-                self.for_each_side(|_, cell, factor| z_bar[cell] -= factor * w[cell]);
+                self.lines(
+                    [w, &self.before, &self.after],
+                    z_bar,
+                    #[inline(always)]
+                    |all, z_bar| {
+                        let [w, before, after] = all.map(|all| all.map(|x| &x[..z_bar.len()]));
+                        for j in 0..z_bar.len() {
+                            let low = before[1][j] * w[1][j] + after[0][j] * w[0][j];
+                            let high = before[2][j] * w[2][j] + after[1][j] * w[1][j];
+                            z_bar[j] = z_bar[j] + low - high;
+                        }
+                    },
+                );
+                self.sides.iter().for_each(|side| z_bar[side.cell] -= side.factor * w[side.cell]);
             }
             if let Some(bar) = bars.get(1) {
                 let outside = &mut outside[..self.mesh.faces()];
                 outside.fill(0.0);
-                self.for_each_side(|face, cell, factor| outside[face] = factor * w[cell]);
+                self.sides.iter().for_each(|side| outside[side.face] = side.factor * w[side.cell]);
                 outside_at.add(outside, b, bar);
             }
         }

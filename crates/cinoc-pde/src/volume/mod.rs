@@ -43,14 +43,18 @@ mod gradient;
 mod implicit;
 mod laplacian;
 mod linear;
+mod lines;
 mod matrix;
 mod mesh;
 mod multigrid;
+#[cfg(test)]
+mod plain;
 mod rates;
 mod solver;
 mod spread;
 mod stencil;
 mod transport;
+mod upwind;
 
 pub use linear::{Linear, Order, System, step_together};
 pub use mesh::{Mesh, Side};

@@ -35,6 +35,15 @@ impl Spread {
         if self.is_map { map.copy_from_slice(&from[..self.entries]) } else { map.fill(from[0]) }
     }
 
+    /// Returns the map of an instance, which `map` holds if it is a number.
+    pub fn view<'a>(&self, all: &'a [Real], instance: usize, map: &'a mut [Real]) -> &'a [Real] {
+        if self.is_map {
+            return &all[instance * self.instance..][..self.entries];
+        }
+        self.expand(all, instance, map);
+        map
+    }
+
     /// Adds the cotangent of the map of an instance to that of the coefficient.
     pub fn add(&self, map_bar: &[Real], instance: usize, all_bar: &mut [Real]) {
         let to = &mut all_bar[instance * self.instance..];

@@ -1,9 +1,12 @@
 //! Transport by a given velocity.
 
 use super::Mesh;
-use super::mesh::{Face, Run};
+use super::lines::Lines;
+use super::mesh::Face;
 use super::spread::Spread;
+use super::upwind::Faces;
 use crate::Real;
+use cinoc_tape::kernel::{parallel, vectorise};
 use cinoc_tape::{Cotangents, Inputs, Op, Shape};
 use std::sync::Arc;
 
@@ -19,35 +22,21 @@ pub(super) struct Transport {
     pub conservative: bool,
 }
 
-/// Limited difference from those before and after a cell: their harmonic mean, or 0 if their signs differ.
-#[inline(always)]
-fn limited(before: Real, after: Real) -> Real {
-    if before * after > 0.0 { 2.0 * before * (after / (before + after)) } else { 0.0 }
-}
+/// Arithmetic of a cell along an axis, forwards.
+const COST: usize = 30;
 
-/// Derivatives of [`limited`].
-#[inline(always)]
-fn limited_slopes(before: Real, after: Real) -> [Real; 2] {
-    if before * after > 0.0 {
-        let share = before / (before + after);
-        [2.0 * (1.0 - share) * (1.0 - share), 2.0 * share * share]
-    } else {
-        [0.0; 2]
-    }
-}
-
-/// Working space, for the cells and for the faces on sides.
+/// Parts of the working space: a component of the velocity and its cotangent, those of the numbers outside, and lines.
 struct Space<'a> {
     v: &'a mut [Real],
     v_bar: &'a mut [Real],
-    /// Differences to the preceding and to the following cell.
-    before: &'a mut [Real],
-    after: &'a mut [Real],
-    slope: &'a mut [Real],
-    slope_bar: &'a mut [Real],
     outside: &'a mut [Real],
     outside_bar: &'a mut [Real],
+    lines: &'a mut [Real],
 }
+
+/// Lines of the working space of the backward pass, and numbers beyond their ends.
+const LINES: usize = 9;
+const BEYOND: usize = 4;
 
 impl Transport {
     fn layout(&self, x: &[Shape]) -> (Spread, [Spread; 3]) {
@@ -58,17 +47,11 @@ impl Transport {
     }
 
     fn space<'a>(&self, scratch: &'a mut [Real]) -> Space<'a> {
-        let (cells, sides) = scratch.split_at_mut(6 * self.mesh.count());
-        let mut cells = cells.chunks_exact_mut(self.mesh.count());
-        let (outside, outside_bar) = sides[..2 * self.mesh.faces()].split_at_mut(self.mesh.faces());
-        let [v, v_bar, before, after, slope, slope_bar] = std::array::from_fn(|_| cells.next().expect("six arrays"));
-        Space { v, v_bar, before, after, slope, slope_bar, outside, outside_bar }
-    }
-
-    /// Pairs of neighbours along an axis, upper and lower, between which transport passes.
-    fn pairs(&self, axis: usize) -> impl Iterator<Item = [usize; 2]> + '_ {
-        let all = self.mesh.runs(axis).flat_map(|Run { upper, lower, length }| (0..length).map(move |j| [upper + j, lower + j]));
-        all.filter(move |&[upper, _]| self.mesh.weights(axis)[upper] > 0.0)
+        let (v, rest) = scratch.split_at_mut(self.mesh.count());
+        let (v_bar, rest) = rest.split_at_mut(self.mesh.count());
+        let (outside, rest) = rest.split_at_mut(self.mesh.faces());
+        let (outside_bar, lines) = rest.split_at_mut(self.mesh.faces());
+        Space { v, v_bar, outside, outside_bar, lines }
     }
 
     /// Faces on the sides of an axis through which transport passes, numbered.
@@ -76,23 +59,76 @@ impl Transport {
         self.mesh.boundary().iter().enumerate().filter(move |(_, face)| face.axis == axis && face.passes_transport)
     }
 
-    /// Computes differences and slopes along an axis.
-    fn slopes(&self, axis: usize, z: &[Real], space: &mut Space) {
-        let Space { before, after, slope, .. } = space;
-        before.fill(0.0);
-        after.fill(0.0);
-        for [upper, lower] in self.pairs(axis) {
-            let difference = z[upper] - z[lower];
-            (before[upper], after[lower]) = (difference, difference);
-        }
-        for ((slope, before), after) in slope.iter_mut().zip(&**before).zip(&**after) {
-            *slope = limited(*before, *after);
-        }
-    }
-
     /// Share of the flux that counts in a cell: in `v·grad z` the value of the cell is subtracted.
     fn relative(&self, value: Real, own: Real) -> Real {
         if self.conservative { value } else { value - own }
+    }
+
+    /// Adds the rates along an axis by all faces between cells.
+    fn add_rates<const CONSERVATIVE: bool>(&self, axis: usize, z: &[Real], v: &[Real], y: &mut [Real]) {
+        let (lines, open) = (Lines::of(&self.mesh), self.mesh.weights(axis));
+        let (n, half) = (lines.length(), (0.5 / self.mesh.spacing(axis)) as Real);
+        parallel::rows(y, n, COST * n, |first, y| {
+            parallel::with_scratch(3 * (n + BEYOND), |pad| {
+                let (pad_z, rest) = pad.split_at_mut(n + BEYOND);
+                let (pad_open, pad_v) = rest.split_at_mut(n + BEYOND);
+                vectorise(
+                    #[inline(always)]
+                    || {
+                        for (line, y) in (first..).zip(y.chunks_exact_mut(n)) {
+                            let along = lines.along(line, axis);
+                            let [a, b, c, d, e] = along.around(z, -2, pad_z);
+                            let [f, g, h, i] = along.around(open, -1, pad_open);
+                            let [u, v, w] = along.around(v, -1, pad_v);
+                            let before = Faces { z: [a, b, c, d], open: [f, g, h], v: [u, v], half };
+                            before.add_rates::<CONSERVATIVE, true>(y);
+                            let behind = Faces { z: [b, c, d, e], open: [g, h, i], v: [v, w], half };
+                            behind.add_rates::<CONSERVATIVE, false>(y);
+                        }
+                    },
+                );
+            });
+        });
+    }
+
+    /// Adds the cotangents of the field and, if `v_bar` is there, of the velocity along an axis by all faces between cells,
+    /// from those of the rates, `w`.
+    fn pull<const CONSERVATIVE: bool>(
+        &self,
+        axis: usize,
+        [z, v, w]: [&[Real]; 3],
+        mut z_bar: Option<&mut [Real]>,
+        mut v_bar: Option<&mut [Real]>,
+        space: &mut [Real],
+    ) {
+        let (lines, open) = (Lines::of(&self.mesh), self.mesh.weights(axis));
+        let (n, half) = (lines.length(), (0.5 / self.mesh.spacing(axis)) as Real);
+        let mut space = space.chunks_exact_mut(n + BEYOND);
+        let [a, b, c, d, sum, pad_z, pad_open, pad_v, pad_w]: [&mut [Real]; LINES] =
+            std::array::from_fn(|_| space.next().expect("lines of the working space"));
+        vectorise(
+            #[inline(always)]
+            || {
+                for line in 0..z.len() / n {
+                    let along = lines.along(line, axis);
+                    let faces = Faces {
+                        z: along.around(z, -2, pad_z),
+                        open: along.around(open, -1, pad_open),
+                        v: along.around(v, -1, pad_v),
+                        half,
+                    };
+                    let w = along.around(w, -1, pad_w);
+                    if let Some(z_bar) = &mut z_bar {
+                        faces.pull::<CONSERVATIVE>(w, [&mut a[..n], &mut b[..n], &mut c[..n], &mut d[..n]]);
+                        along.add_around([&a[..n], &b[..n], &c[..n], &d[..n]], -2, z_bar, sum);
+                    }
+                    if let Some(v_bar) = &mut v_bar {
+                        faces.pull_velocity::<CONSERVATIVE>(w, &mut a[..n]);
+                        along.add_around([&a[..n], &a[..n]], -1, v_bar, sum);
+                    }
+                }
+            },
+        );
     }
 }
 
@@ -107,29 +143,26 @@ impl Op for Transport {
     }
 
     fn scratch(&self, _: &[Shape]) -> usize {
-        6 * self.mesh.count() + 2 * self.mesh.faces()
+        2 * self.mesh.count() + 2 * self.mesh.faces() + LINES * (Lines::of(&self.mesh).length() + BEYOND)
     }
 
     fn forward(&self, x: &Inputs, y: &mut [Real], _: &mut [Real], scratch: &mut [Real]) {
         let n = self.mesh.count();
         let (outside_at, v_at) = self.layout(x.shapes());
-        let mut space = self.space(scratch);
+        let Space { v, outside, .. } = self.space(scratch);
         y.fill(0.0);
         for (b, (z, y)) in x[0].chunks_exact(n).zip(y.chunks_exact_mut(n)).enumerate() {
-            outside_at.expand(&x[1], b, space.outside);
+            outside_at.expand(&x[1], b, outside);
             for axis in 0..self.mesh.dimensions() {
                 let per_length = (1.0 / self.mesh.spacing(axis)) as Real;
-                v_at[axis].expand(&x[2 + axis], b, space.v);
-                self.slopes(axis, z, &mut space);
-                for [upper, lower] in self.pairs(axis) {
-                    let v = 0.5 * per_length * (space.v[upper] + space.v[lower]);
-                    let value = if v > 0.0 { z[lower] + 0.5 * space.slope[lower] } else { z[upper] - 0.5 * space.slope[upper] };
-                    y[lower] += v * self.relative(value, z[lower]);
-                    y[upper] -= v * self.relative(value, z[upper]);
+                let v = v_at[axis].view(&x[2 + axis], b, v);
+                match self.conservative {
+                    true => self.add_rates::<true>(axis, z, v, y),
+                    false => self.add_rates::<false>(axis, z, v, y),
                 }
                 for (f, face) in self.open(axis) {
-                    let (i, leaving) = (face.cell, face.normal * per_length * space.v[face.cell]);
-                    let value = if leaving > 0.0 { z[i] } else { space.outside[f] };
+                    let (i, leaving) = (face.cell, face.normal * per_length * v[face.cell]);
+                    let value = if leaving > 0.0 { z[i] } else { outside[f] };
                     y[i] += leaving * self.relative(value, z[i]);
                 }
             }
@@ -139,65 +172,40 @@ impl Op for Transport {
     fn vjp(&self, x: &Inputs, _: &[Real], y_bar: &[Real], _: &[Real], bars: &mut Cotangents, scratch: &mut [Real]) {
         let n = self.mesh.count();
         let (outside_at, v_at) = self.layout(x.shapes());
-        let mut space = self.space(scratch);
+        let Space { v, v_bar, outside, outside_bar, lines } = self.space(scratch);
         // What the value in a cell contributes besides the flux: `∂ relative / ∂ own`.
         let own = if self.conservative { 0.0 } else { -1.0 };
         for (b, (z, w)) in x[0].chunks_exact(n).zip(y_bar.chunks_exact(n)).enumerate() {
-            outside_at.expand(&x[1], b, space.outside);
-            space.outside_bar.fill(0.0);
+            outside_at.expand(&x[1], b, outside);
+            outside_bar.fill(0.0);
             for axis in 0..self.mesh.dimensions() {
                 let per_length = (1.0 / self.mesh.spacing(axis)) as Real;
-                v_at[axis].expand(&x[2 + axis], b, space.v);
-                self.slopes(axis, z, &mut space);
+                let v = v_at[axis].view(&x[2 + axis], b, v);
+                v_bar.fill(0.0);
+                let moved = bars.wanted(2 + axis);
                 let mut z_bar = bars.get(0).map(|z_bar| &mut z_bar[b * n..][..n]);
-                let mut add = |i: usize, bar: Real| {
-                    if let Some(z_bar) = &mut z_bar {
-                        z_bar[i] += bar;
-                    }
-                };
-                space.v_bar.fill(0.0);
-                space.slope_bar.fill(0.0);
-                for [upper, lower] in self.pairs(axis) {
-                    let v = 0.5 * per_length * (space.v[upper] + space.v[lower]);
-                    let (from, sign) = if v > 0.0 { (lower, 0.5) } else { (upper, -0.5) };
-                    let value = z[from] + sign * space.slope[from];
-                    let value_bar = v * (w[lower] - w[upper]);
-                    add(from, value_bar);
-                    add(lower, own * v * w[lower]);
-                    add(upper, -own * v * w[upper]);
-                    space.slope_bar[from] += sign * value_bar;
-                    let v_bar = w[lower] * self.relative(value, z[lower]) - w[upper] * self.relative(value, z[upper]);
-                    space.v_bar[upper] += 0.5 * per_length * v_bar;
-                    space.v_bar[lower] += 0.5 * per_length * v_bar;
-                }
-                // Differences give way to their cotangents.
-                for i in 0..n {
-                    let [by_before, by_after] = limited_slopes(space.before[i], space.after[i]);
-                    (space.before[i], space.after[i]) = (by_before * space.slope_bar[i], by_after * space.slope_bar[i]);
-                }
-                for [upper, lower] in self.pairs(axis) {
-                    let bar = space.before[upper] + space.after[lower];
-                    add(upper, bar);
-                    add(lower, -bar);
+                let (to_z, to_v) = (z_bar.as_deref_mut(), moved.then_some(&mut *v_bar));
+                match self.conservative {
+                    true => self.pull::<true>(axis, [z, v, w], to_z, to_v, lines),
+                    false => self.pull::<false>(axis, [z, v, w], to_z, to_v, lines),
                 }
                 for (f, face) in self.open(axis) {
                     let (i, scale) = (face.cell, face.normal * per_length);
-                    let leaving = scale * space.v[i];
-                    let value = if leaving > 0.0 { z[i] } else { space.outside[f] };
-                    if leaving > 0.0 {
-                        add(i, leaving * w[i]);
-                    } else {
-                        space.outside_bar[f] += leaving * w[i];
+                    let leaving = scale * v[i];
+                    let value = if leaving > 0.0 { z[i] } else { outside[f] };
+                    let upwind = if leaving > 0.0 { 1.0 } else { 0.0 };
+                    if let Some(z_bar) = &mut z_bar {
+                        z_bar[i] += (upwind + own) * leaving * w[i];
                     }
-                    add(i, own * leaving * w[i]);
-                    space.v_bar[i] += scale * w[i] * self.relative(value, z[i]);
+                    outside_bar[f] += (1.0 - upwind) * leaving * w[i];
+                    v_bar[i] += scale * w[i] * self.relative(value, z[i]);
                 }
                 if let Some(bar) = bars.get(2 + axis) {
-                    v_at[axis].add(space.v_bar, b, bar);
+                    v_at[axis].add(v_bar, b, bar);
                 }
             }
             if let Some(bar) = bars.get(1) {
-                outside_at.add(space.outside_bar, b, bar);
+                outside_at.add(outside_bar, b, bar);
             }
         }
     }

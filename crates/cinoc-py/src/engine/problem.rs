@@ -122,7 +122,7 @@ impl Problem {
 
     #[getter]
     fn periodic(&self) -> bool {
-        self.inner.stepper.grid().periodic
+        self.inner.stepper.grid().is_periodic()
     }
 
     #[getter]

@@ -57,7 +57,7 @@ impl Axis {
             inverse: inverse as Real,
             radius: radius as Real,
             groups_per_length: (1.0 / (LANES as f64 * grid.spacing(axis))) as Real,
-            ring: grid.periodic,
+            ring: grid.periodic[axis],
             length: grid.lengths[axis],
             inverse_length: 1.0 / grid.lengths[axis],
         }

@@ -27,10 +27,10 @@ impl Flow2d {
     /// Creates a flow of bumps of width `sigma`, multiplied by `gain`.
     ///
     /// # Panics
-    /// If the grid is periodic or not a rectangle, if one of its axes has no length, or if `sigma` is not positive.
+    /// If an axis of the grid is periodic, if it is not a rectangle, if one of its axes has no length, or if `sigma` is not positive.
     pub fn new(grid: &Grid, sigma: f64, gain: f64) -> Self {
         check(grid, 2, sigma);
-        assert!(!grid.periodic, "the flow needs a plane with walls");
+        assert!(grid.has_walls(), "the flow needs a plane with walls");
         let nodes = |axis: usize| grid.positions(axis).iter().map(|&x| x as Real).collect();
         Self { x: nodes(0), y: nodes(1), inverse: (1.0 / (2f64.sqrt() * sigma)) as Real, gain: gain as Real }
     }

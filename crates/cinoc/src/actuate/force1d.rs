@@ -44,7 +44,7 @@ impl Force1d {
             scale: push.scale(1) as Real,
             radius: ((REACH as f64).sqrt() / inverse) as Real,
             groups_per_length: (1.0 / (LANES as f64 * grid.spacing(0))) as Real,
-            ring: grid.periodic,
+            ring: grid.periodic[0],
             length: grid.lengths[0],
             inverse_length: 1.0 / grid.lengths[0],
         }

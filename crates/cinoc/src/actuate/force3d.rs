@@ -178,8 +178,8 @@ mod tests {
     use cinoc_tape::check::{assert_derivative, noise, pull_back};
     use std::sync::Arc;
 
-    fn grid(periodic: bool) -> Grid {
-        Grid { nodes: vec![9, 7, 12], lengths: vec![1.0, 0.8, 1.5], periodic }
+    fn grid(periodic: [bool; 3]) -> Grid {
+        Grid { nodes: vec![9, 7, 12], lengths: vec![1.0, 0.8, 1.5], periodic: periodic.to_vec() }
     }
 
     fn positions(count: usize) -> Vec<Real> {
@@ -188,7 +188,8 @@ mod tests {
 
     #[test]
     fn the_force_is_a_sum_of_gaussians() {
-        for (periodic, kernel) in [(false, Kernel::Peak), (true, Kernel::UnitMass)] {
+        for (periodic, kernel) in [([false; 3], Kernel::Peak), ([true; 3], Kernel::UnitMass), ([true, false, true], Kernel::Peak)]
+        {
             let (grid, push) = (grid(periodic), Push { sigma: 0.07, kernel });
             let (op, actions, xi) = (Arc::new(Force3d::new(&grid, &push)), noise(12, 1), positions(6));
             let point = vec![(Shape::new(&[2, 3, 2]), actions.clone()), (Shape::new(&[2, 3, 3]), xi.clone())];
@@ -198,8 +199,11 @@ mod tests {
                 let (b, i) = (n / grid.count(), [n / 84 % 9, n / 12 % 7, n % 12]);
                 let square = |m: usize| -> f64 {
                     let apart = |axis: usize| x[axis][i[axis]] - xi[3 * m + axis] as f64;
-                    let around = |d: f64, length: f64| if periodic { d - length * (d / length).round() } else { d };
-                    (0..3).map(|axis| around(apart(axis), grid.lengths[axis] as f64).powi(2)).sum()
+                    let around = |axis: usize| {
+                        let (d, length) = (apart(axis), grid.lengths[axis] as f64);
+                        if periodic[axis] { d - length * (d / length).round() } else { d }
+                    };
+                    (0..3).map(|axis| around(axis).powi(2)).sum()
                 };
                 let bump = |m: usize| push.scale(3) * actions[2 * m] as f64 * (-square(m) / (2.0 * 0.07f64.powi(2))).exp();
                 let sum: f64 = (3 * b..3 * b + 3).map(bump).sum();
@@ -210,7 +214,7 @@ mod tests {
 
     #[test]
     fn derivatives_are_exact() {
-        for periodic in [false, true] {
+        for periodic in [[false; 3], [true; 3], [false, false, true]] {
             let op = Arc::new(Force3d::new(&grid(periodic), &Push { sigma: 0.1, kernel: Kernel::Peak }));
             assert_derivative(&[(&[2, 3, 2], &noise(12, 1)), (&[2, 3, 3], &positions(6))], |v| {
                 v[0].tape().record(&op, [v[0], v[1]])

@@ -19,7 +19,7 @@ pub struct Stamp {
     nodes: Vec<usize>,
     spacing: Vec<Real>,
     lengths: Vec<Real>,
-    periodic: bool,
+    periodic: Vec<bool>,
     /// Radius, and width of the edge; `None` for a single cell.
     disc: Option<[Real; 2]>,
 }
@@ -36,7 +36,7 @@ impl Stamp {
             nodes: grid.nodes.clone(),
             spacing: spacing.iter().map(|h| *h as Real).collect(),
             lengths: grid.lengths.clone(),
-            periodic: grid.periodic,
+            periodic: grid.periodic.clone(),
             disc: match shape {
                 StampShape::Disc(radius) => Some([radius as Real, edge as Real]),
                 StampShape::Cell => None,
@@ -50,11 +50,11 @@ impl Stamp {
         let (n, at) = (self.nodes[axis] as i64, xi / self.spacing[axis]);
         let Some([radius, edge]) = self.disc else {
             let nearest = at.round() as i64;
-            return (if self.periodic { nearest } else { nearest.clamp(0, n - 1) }, 1);
+            return (if self.periodic[axis] { nearest } else { nearest.clamp(0, n - 1) }, 1);
         };
         let cells = (radius + 0.5 * edge) / self.spacing[axis];
         let (first, last) = ((at - cells).ceil() as i64, (at + cells).floor() as i64);
-        match self.periodic {
+        match self.periodic[axis] {
             true if last - first >= n => (at.round() as i64 - n / 2, n),
             true => (first, (last - first + 1).max(0)),
             false => (first.max(0), (last.min(n - 1) - first.max(0) + 1).max(0)),
@@ -71,7 +71,7 @@ impl Stamp {
         let (mut first, mut count, mut centre) = ([0; AXES], [1; AXES], [0.0; AXES]);
         for axis in 0..d {
             let length = self.lengths[axis];
-            centre[axis] = if self.periodic { xi[axis] - length * (xi[axis] / length).floor() } else { xi[axis] };
+            centre[axis] = if self.periodic[axis] { xi[axis] - length * (xi[axis] / length).floor() } else { xi[axis] };
             (first[axis], count[axis]) = self.reach(axis, centre[axis]);
         }
         for cell in 0..count.iter().product::<i64>() {

@@ -4,18 +4,27 @@ use crate::Real;
 use cinoc_tape::kernel::parallel;
 use cinoc_tape::{Cotangents, Inputs, Op, Shape};
 
-/// Motion `ξ' = clamp(ξ + Δt·v)` inside a box; `v` are the last components of each action. Inputs:
+/// Motion `ξ' = ξ + Δt·v`, held inside a box, or around periodic axes; `v` are the last components of each action. Inputs:
 /// `ξ [batch, agents, d]`, actions `[batch, agents, k]`.
 pub struct Advance {
     dt: Real,
     low: Vec<Real>,
     high: Vec<Real>,
+    /// True for each axis whose ends are the same.
+    periodic: Vec<bool>,
 }
 
 impl Advance {
     /// Creates the motion by `dt·v` inside the box from corner `low` to corner `high`.
     pub fn new(dt: Real, low: Vec<Real>, high: Vec<Real>) -> Self {
-        Self { dt, low, high }
+        let periodic = vec![false; low.len()];
+        Self { dt, low, high, periodic }
+    }
+
+    /// Lets agents that leave the box along a periodic axis enter it at the other end.
+    pub fn around(self, periodic: &[bool]) -> Self {
+        assert_eq!(periodic.len(), self.low.len(), "flags of periodic axes");
+        Self { periodic: periodic.to_vec(), ..self }
     }
 
     /// Lower and upper corner of the box.
@@ -44,6 +53,10 @@ impl Op for Advance {
                     let moved = x[0][m * d + c] + self.dt * x[1][m * k + k - d + c];
                     // These comparisons keep NaN, so that a diverged episode is detected.
                     y[c] = match moved {
+                        _ if self.periodic[c] => {
+                            let length = self.high[c] - self.low[c];
+                            moved - length * ((moved - self.low[c]) / length).floor()
+                        }
                         _ if moved < self.low[c] => self.low[c],
                         _ if moved > self.high[c] => self.high[c],
                         _ => moved,
@@ -58,7 +71,7 @@ impl Op for Advance {
         // At the edge of the box the derivative is zero.
         let free = |m: usize, c: usize| {
             let moved = x[0][m * d + c] + self.dt * x[1][m * k + k - d + c];
-            if moved >= self.low[c] && moved <= self.high[c] { y_bar[m * d + c] } else { 0.0 }
+            if self.periodic[c] || (moved >= self.low[c] && moved <= self.high[c]) { y_bar[m * d + c] } else { 0.0 }
         };
         if let Some(xi_bar) = bars.get(0) {
             for (m, xi_bar) in xi_bar.chunks_exact_mut(d).enumerate() {

@@ -12,8 +12,8 @@ pub struct Runs<'a> {
     /// Permutation from cell order to agents, with the first agent of each cell.
     pub order: Order<'a>,
     cells: [usize; 2],
-    /// Joins the cells at both ends of each axis.
-    periodic: bool,
+    /// Joins the cells at both ends of an axis.
+    periodic: [bool; 2],
 }
 
 /// Runs around a cell: a row of cells is one run, or two if it wraps around a ring.
@@ -80,27 +80,28 @@ impl<'a> Runs<'a> {
         2 * agents + Order::work(agents, agents)
     }
 
-    /// Sorts agents `[.., d]`, on a line or in the plane, into cells at least `reach` wide; `around`: lengths of a
-    /// periodic domain.
-    pub fn new(xi: &[Real], d: usize, reach: Real, around: Option<&[Real]>, work: &'a mut [Real]) -> Self {
+    /// Sorts agents `[.., d]`, on a line or in the plane, into cells at least `reach` wide; `around`: lengths of periodic
+    /// axes.
+    pub fn new(xi: &[Real], d: usize, reach: Real, around: &[Option<Real>], work: &'a mut [Real]) -> Self {
         let agents = xi.len() / d;
         let most = if d == 2 { (agents as f64).sqrt() as usize } else { agents }.max(1);
-        let mut axes = [Axis::WHOLE; 2];
+        let (mut axes, mut periodic) = ([Axis::WHOLE; 2], [false; 2]);
         for c in 0..d {
-            axes[c + 2 - d] = match around {
-                Some(lengths) => Axis::ring(lengths[c], reach, most),
+            periodic[c + 2 - d] = around[c].is_some();
+            axes[c + 2 - d] = match around[c] {
+                Some(length) => Axis::ring(length, reach, most),
                 None => Axis::walls(xi.iter().skip(c).step_by(d).copied(), reach, most),
             };
         }
-        Self::sorted(xi, d, axes, around.is_some(), work)
+        Self::sorted(xi, d, axes, periodic, work)
     }
 
     /// Puts agents `[.., d]` into one cell, in their original order.
     pub fn unsorted(xi: &[Real], d: usize, work: &'a mut [Real]) -> Self {
-        Self::sorted(xi, d, [Axis::WHOLE; 2], false, work)
+        Self::sorted(xi, d, [Axis::WHOLE; 2], [false; 2], work)
     }
 
-    fn sorted(xi: &[Real], d: usize, axes: [Axis; 2], periodic: bool, work: &'a mut [Real]) -> Self {
+    fn sorted(xi: &[Real], d: usize, axes: [Axis; 2], periodic: [bool; 2], work: &'a mut [Real]) -> Self {
         let agents = xi.len() / d;
         let at = |m: usize, axis: usize| if d == 2 { xi[2 * m + axis] } else { [0.0, xi[m]][axis] };
         let cells = axes.map(|axis| axis.cells);
@@ -127,15 +128,14 @@ impl<'a> Runs<'a> {
         let begin = |a: usize, b: usize| self.order.first(a * ny + b);
         let mut beside = Beside { runs: [const { 0..0 }; 6], count: 0 };
         let own = begin(a, b)..begin(a, b + 1);
-        if !self.periodic {
-            for a in a.saturating_sub(1)..(a + 2).min(nx) {
-                beside.push(begin(a, b.saturating_sub(1))..begin(a, (b + 2).min(ny)));
-            }
-            return (own, beside);
-        }
-        for step in 0..nx.min(3) {
-            let a = (a + nx - 1 + step) % nx;
+        // The first of the rows, and their number.
+        let (first, rows) = match self.periodic[0] {
+            true => (a + nx - 1, nx.min(3)),
+            false => (a.saturating_sub(1), (a + 2).min(nx) - a.saturating_sub(1)),
+        };
+        for a in (first..first + rows).map(|a| a % nx) {
             match b {
+                _ if !self.periodic[1] => beside.push(begin(a, b.saturating_sub(1))..begin(a, (b + 2).min(ny))),
                 _ if ny == 1 => beside.push(begin(a, 0)..begin(a, 1)),
                 0 => {
                     beside.push(begin(a, 0)..begin(a, 2));
@@ -164,11 +164,12 @@ mod tests {
             for (reach, lengths) in
                 [(0.05, [1.0, 1.0]), (0.2, [1.0, 0.5]), (0.3, [1.0, 0.7]), (0.45, [1.0, 1.0]), (3.0, [1.0, 1.0])]
             {
-                for periodic in [false, true] {
+                for periodic in [[false, false], [true, true], [true, false], [false, true]] {
                     // Some agents lie outside the domain.
                     let xi: Vec<Real> = noise(agents * d, 5).iter().map(|x| 0.5 + 0.8 * x).collect();
                     let mut work = vec![0.0; Runs::work(agents)];
-                    let runs = Runs::new(&xi, d, reach, periodic.then_some(&lengths[..d]), &mut work);
+                    let around = [0, 1].map(|c| periodic[c].then_some(lengths[c]));
+                    let runs = Runs::new(&xi, d, reach, &around[..d], &mut work);
                     let mut seen = vec![0; agents];
                     for cell in 0..runs.cells() {
                         let (own, beside) = runs.around(cell);
@@ -181,7 +182,7 @@ mod tests {
                             for other in (0..agents).filter(|&other| found[other] == 0) {
                                 let apart = |c: usize| {
                                     let d = xi[me * d + c] - xi[other * d + c];
-                                    if periodic { d - lengths[c] * (d / lengths[c]).round() } else { d }
+                                    if periodic[c] { d - lengths[c] * (d / lengths[c]).round() } else { d }
                                 };
                                 let squared: Real = (0..d).map(|c| apart(c).powi(2)).sum();
                                 assert!(
@@ -200,9 +201,9 @@ mod tests {
     #[test]
     fn positions_that_are_not_finite_have_a_cell() {
         let xi = [Real::NAN, Real::INFINITY, Real::NEG_INFINITY, 0.2, Real::MAX, Real::MIN, -1e30, 0.7];
-        for around in [None, Some(&[1.0, 1.0][..])] {
+        for around in [[None; 2], [Some(1.0); 2], [Some(1.0), None]] {
             let mut work = vec![0.0; Runs::work(4)];
-            let runs = Runs::new(&xi, 2, 0.1, around, &mut work);
+            let runs = Runs::new(&xi, 2, 0.1, &around, &mut work);
             assert_eq!((0..runs.cells()).map(|cell| runs.around(cell).0.len()).sum::<usize>(), 4);
         }
     }

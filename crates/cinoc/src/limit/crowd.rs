@@ -8,7 +8,7 @@ use cinoc_tape::kernel::math::sum_lanes;
 use cinoc_tape::kernel::{parallel, vectorise};
 use cinoc_tape::{Cotangents, Inputs, Op, Shape, Var};
 
-/// Number of agents on a ring or a torus up to which all pairs are tested; beyond, only those in neighbouring cells.
+/// Number of agents in a domain with a periodic axis up to which all pairs are tested; beyond, only those in neighbouring cells.
 /// Both give the same sums up to the order of terms.
 const ALL_PAIRS: usize = 1024;
 
@@ -33,8 +33,8 @@ pub struct CrowdSettings {
 pub struct Crowd {
     threshold: Real,
     reach: Real,
-    /// Lengths of the domain along its axes, if it is periodic.
-    around: Option<Vec<Real>>,
+    /// Lengths of periodic axes.
+    around: Vec<Option<Real>>,
 }
 
 impl Crowd {
@@ -50,7 +50,7 @@ impl Crowd {
     pub fn new(grid: &Grid, sigma: f64, threshold: f64) -> Self {
         let d = grid.dimensions();
         assert!((1..=2).contains(&d), "crowding needs a line or a plane, not {d} dimensions");
-        let around = grid.periodic.then(|| grid.lengths.clone());
+        let around = grid.periodic.iter().zip(&grid.lengths).map(|(periodic, length)| periodic.then_some(*length)).collect();
         Self { threshold: threshold as Real, reach: (6f64.sqrt() * sigma) as Real, around }
     }
 
@@ -66,9 +66,9 @@ impl Crowd {
         let &[batch, agents, d] = xi.shape().sizes() else { panic!("crowd: positions {:?}", xi.shape()) };
         let (strengths, positions, metric) = (strength.value(), xi.value(), self.metric());
         let at = |m: usize| [if d == 2 { positions[2 * m] } else { 0.0 }, positions[d * m + d - 1]];
-        let near = |i: usize, j: usize| match self.around {
-            Some(_) => metric.apart::<true>(at(i), at(j))[2],
-            None => metric.apart::<false>(at(i), at(j))[2],
+        let near = |i: usize, j: usize| match self.wraps() {
+            true => metric.apart::<true>(at(i), at(j))[2],
+            false => metric.apart::<false>(at(i), at(j))[2],
         };
         let crowd = |i: usize| -> Real {
             let others = i / agents * agents..(i / agents + 1) * agents;
@@ -84,30 +84,33 @@ impl Crowd {
     }
 
     /// Sorts agents such that neighbours are contiguous, and splits off space for two more values per agent; small
-    /// swarms on a ring are not sorted.
+    /// swarms in a domain with a periodic axis are not sorted.
     fn sorted<'a>(&self, xi: &[Real], d: usize, work: &'a mut [Real]) -> (Runs<'a>, [&'a mut [Real]; 2]) {
         let agents = xi.len() / d;
         let (own, work) = work.split_at_mut(2 * agents);
         let (a, b) = own.split_at_mut(agents);
-        let runs = match &self.around {
-            Some(_) if agents <= ALL_PAIRS => Runs::unsorted(xi, d, work),
-            around => Runs::new(xi, d, self.reach, around.as_deref(), work),
+        let runs = match self.wraps() && agents <= ALL_PAIRS {
+            true => Runs::unsorted(xi, d, work),
+            false => Runs::new(xi, d, self.reach, &self.around, work),
         };
         (runs, [a, b])
     }
 
+    /// Returns true if an axis is periodic.
+    fn wraps(&self) -> bool {
+        self.around.iter().any(Option::is_some)
+    }
+
     fn metric(&self) -> Metric {
-        let length = |axis: usize| match &self.around {
-            Some(lengths) if lengths.len() == 2 => lengths[axis],
-            Some(lengths) => [0.0, lengths[0]][axis],
-            None => 0.0,
-        };
+        // On a line the first axis is absent.
+        let absent = 2 - self.around.len();
+        let length = |axis: usize| axis.checked_sub(absent).and_then(|axis| self.around[axis]).unwrap_or(0.0);
         let ring = |axis: usize| [length(axis), if length(axis) > 0.0 { 1.0 / length(axis) } else { 0.0 }];
         Metric { rings: [ring(0), ring(1)], per_reach: 1.0 / (self.reach * self.reach) }
     }
 }
 
-/// Differences of positions with periodic wrapping: the lengths of the domain and their inverses, or zeros.
+/// Differences of positions with periodic wrapping: the lengths of periodic axes and their inverses, or zeros.
 #[derive(Clone, Copy)]
 struct Metric {
     rings: [[Real; 2]; 2],
@@ -248,9 +251,9 @@ impl Op for Crowd {
         for ((strength, xi), crowd) in instances.zip(crowds.chunks_exact_mut(agents)) {
             let (runs, [activity, _]) = self.sorted(xi, d, work);
             activity.iter_mut().enumerate().for_each(|(i, activity)| *activity = active_indicator(strength[runs.order.get(i)]));
-            match self.around {
-                Some(_) => self.metric().crowds::<true>(&runs, activity, crowd),
-                None => self.metric().crowds::<false>(&runs, activity, crowd),
+            match self.wraps() {
+                true => self.metric().crowds::<true>(&runs, activity, crowd),
+                false => self.metric().crowds::<false>(&runs, activity, crowd),
             }
         }
         for ((y, strength), crowd) in y.iter_mut().zip(&x[0]).zip(&*crowds) {
@@ -277,9 +280,9 @@ impl Op for Crowd {
                 let reduced = crowd[m] > self.threshold;
                 crowd_bar[i] = if reduced { -y_bar[m] * strength[m] * self.threshold / (crowd[m] * crowd[m]) } else { 0.0 };
             }
-            match self.around {
-                Some(_) => self.metric().pulls::<true>(&runs, activity, crowd_bar, d, bar),
-                None => self.metric().pulls::<false>(&runs, activity, crowd_bar, d, bar),
+            match self.wraps() {
+                true => self.metric().pulls::<true>(&runs, activity, crowd_bar, d, bar),
+                false => self.metric().pulls::<false>(&runs, activity, crowd_bar, d, bar),
             }
         }
     }

@@ -53,9 +53,9 @@ struct Workspace {
 
 impl Wasserstein2 {
     /// # Panics
-    /// On a periodic grid or one that is not two-dimensional.
+    /// On a grid with a periodic axis or one that is not two-dimensional.
     pub fn new(grid: &Grid) -> Self {
-        assert!(!grid.periodic && grid.dimensions() == 2, "this distance is for planes with walls");
+        assert!(grid.has_walls() && grid.dimensions() == 2, "this distance is for planes with walls");
         let longest = grid.spacing(0).max(grid.spacing(1));
         let diagonal = (grid.lengths[0] as f64).hypot(grid.lengths[1] as f64);
         Self { x: grid.positions(0), y: grid.positions(1), epsilon: CELLS * longest * longest, diagonal }

@@ -9,12 +9,12 @@ use cinoc_tape::kernel::{parallel, vectorise};
 pub const CHANNELS: usize = 3;
 
 /// Channels `[e, w·∂x e, w·∂y e]` at each node, `e = gain·(z − z*)`, with a frame around the grid that repeats the
-/// walls or the far side of a ring, so that windows beyond the edge need no special case.
+/// walls, or the far side along a periodic axis, so that windows beyond the edge need no special case.
 ///
 /// Slopes are central differences, one-sided at walls, times the width `w` of the window.
 pub struct Channels2d {
     nodes: [usize; 2],
-    periodic: bool,
+    periodic: [bool; 2],
     gain: Real,
     /// Factors from a central difference over two cells to the slope.
     slopes: [Real; 2],
@@ -33,12 +33,12 @@ impl Channels2d {
         let frame = [0, 1].map(|axis| (0.5 * window / grid.spacing(axis) + 0.01) as usize + 2);
         let copies = [0, 1].map(|axis| {
             let (n, frame) = (nodes[axis] as isize, frame[axis] as isize);
-            let inside = |i: isize| if grid.periodic { i.rem_euclid(n) } else { i.clamp(0, n - 1) };
+            let inside = |i: isize| if grid.periodic[axis] { i.rem_euclid(n) } else { i.clamp(0, n - 1) };
             let around = (-frame..0).chain(n..n + frame);
             around.map(|i| ((i + frame) as usize, (inside(i) + frame) as usize)).collect()
         });
         let slopes = [0, 1].map(|axis| (window / (2.0 * grid.spacing(axis))) as Real);
-        Self { nodes, periodic: grid.periodic, gain: gain as Real, slopes, frame, copies }
+        Self { nodes, periodic: [grid.periodic[0], grid.periodic[1]], gain: gain as Real, slopes, frame, copies }
     }
 
     /// Values in a row with its frame.
@@ -61,10 +61,10 @@ impl Channels2d {
     fn neighbours(&self, axis: usize, i: usize) -> (usize, usize, Real) {
         let (last, slope) = (self.nodes[axis] - 1, self.slopes[axis]);
         match i {
-            0 if self.periodic => (last, 1, slope),
+            0 if self.periodic[axis] => (last, 1, slope),
             0 => (0, 1, 2.0 * slope),
             _ if i < last => (i - 1, i + 1, slope),
-            _ if self.periodic => (last - 1, 0, slope),
+            _ if self.periodic[axis] => (last - 1, 0, slope),
             _ => (last - 1, last, 2.0 * slope),
         }
     }

@@ -39,14 +39,24 @@ pub enum Source {
 pub struct Domain {
     /// Lengths of the axes.
     pub lengths: Vec<Real>,
-    /// Periodic boundaries; otherwise there are walls.
-    pub periodic: bool,
+    /// True for each periodic axis; others have walls.
+    pub periodic: Vec<bool>,
 }
 
 impl Domain {
     /// Returns the domain of a grid.
     pub fn of(grid: &Grid) -> Self {
-        Self { lengths: grid.lengths.clone(), periodic: grid.periodic }
+        Self { lengths: grid.lengths.clone(), periodic: grid.periodic.clone() }
+    }
+
+    /// Returns true if all axes are periodic.
+    pub fn is_periodic(&self) -> bool {
+        self.periodic.iter().all(|periodic| *periodic)
+    }
+
+    /// Returns true if all axes have walls.
+    pub fn has_walls(&self) -> bool {
+        self.periodic.iter().all(|periodic| !periodic)
     }
 }
 

@@ -29,9 +29,9 @@ impl ObserveField {
     /// Creates the operation.
     ///
     /// # Panics
-    /// If the grid is periodic, not two-dimensional, or has fewer than 2 nodes along an axis.
+    /// If an axis of the grid is periodic, it is not two-dimensional, or has fewer than 2 nodes along an axis.
     pub fn new(grid: &Grid, gain: f64) -> Self {
-        assert!(!grid.periodic && grid.dimensions() == 2, "this view needs a plane with walls");
+        assert!(grid.has_walls() && grid.dimensions() == 2, "this view needs a plane with walls");
         assert!(grid.nodes.iter().all(|&n| n >= 2), "a view of a field needs 2 nodes along each axis: {grid:?}");
         Self { nx: grid.nodes[0], ny: grid.nodes[1], gain: gain as Real }
     }

@@ -22,8 +22,11 @@ impl PositionFeatures {
 
     /// Creates features of positions on a grid; constants unless positions are `known` to agents.
     pub fn of(grid: &Grid, known: bool) -> Self {
-        let kappa = if grid.periodic { 2.0 * PI } else { PI };
-        Self::new(&grid.lengths, if known { kappa } else { 0.0 })
+        let rate = |(length, periodic): (&Real, &bool)| {
+            let kappa = if *periodic { 2.0 * PI } else { PI };
+            ((if known { kappa } else { 0.0 }) / *length as f64) as Real
+        };
+        Self { rates: grid.lengths.iter().zip(&grid.periodic).map(rate).collect() }
     }
 
     /// Values per agent.

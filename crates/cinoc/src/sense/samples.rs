@@ -80,7 +80,7 @@ impl Samples {
         let offset = |j: usize| ((j as f64 - 0.5 * (points - 1) as f64) * cells + frame as f64) as Real;
         Self {
             nodes: grid.nodes[axis] as Real,
-            periodic: grid.periodic,
+            periodic: grid.periodic[axis],
             inverse_dx: (1.0 / dx) as Real,
             offsets: (0..points).map(offset).collect(),
             by_cells: (cells - 1.0).abs() < 1e-9,

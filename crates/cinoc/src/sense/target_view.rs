@@ -30,7 +30,7 @@ impl TargetView {
     /// # Panics
     /// On a ring or a torus, and in more than two dimensions.
     pub fn new(grid: &Grid, window: f64, holding: Holding) -> Self {
-        assert!(!grid.periodic && grid.dimensions() <= 2, "the target view needs an interval or a rectangle with walls");
+        assert!(grid.has_walls() && grid.dimensions() <= 2, "the target view needs an interval or a rectangle with walls");
         let layout = Layout::new(grid);
         let fields = TargetChannels { layout: layout.clone(), nu: holding.nu as Real, rho: holding.rho as Real };
         Self {

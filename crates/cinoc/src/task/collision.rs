@@ -70,7 +70,7 @@ impl Op for Collision {
                 self.close_pairs(xi, d, work, |_, _, gap, _| sum += 2.0 * gap * gap);
                 sum
             } else {
-                self.by_cells(&Runs::new(xi, d, self.radius, None, work))
+                self.by_cells(&Runs::new(xi, d, self.radius, &[None; 2], work))
             };
             *y /= (agents * agents) as Real;
         }
@@ -109,7 +109,7 @@ mod tests {
             let collision = Collision { radius: if d == 1 { 0.01 } else { 0.1 } };
             let (mut pairs, mut work) = (0.0, vec![0.0; Runs::work(agents)]);
             collision.close_pairs(&xi, d, &mut work, |_, _, gap, _| pairs += 2.0 * gap * gap);
-            let cells = collision.by_cells(&Runs::new(&xi, d, collision.radius, None, &mut work));
+            let cells = collision.by_cells(&Runs::new(&xi, d, collision.radius, &[None; 2], &mut work));
             assert!(pairs > 0.0 && (cells - pairs).abs() < 1e-4 * pairs, "{cells} not {pairs}");
         }
     }

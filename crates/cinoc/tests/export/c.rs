@@ -1,6 +1,6 @@
 //! The C file: compiled without a warning, and compared.
 
-use super::{CLOSE, DECISIONS, cases, cube, names, shipped};
+use super::{CLOSE, DECISIONS, cases, channel, cube, names, shipped};
 use cinoc::env::Env;
 use cinoc::export::c;
 use cinoc::internal::random::Stream;
@@ -80,14 +80,18 @@ fn the_c_file_of_every_model_agrees() {
 /// The helpers compute the same readings from a field and from positions as the engine.
 #[test]
 fn helpers_compute_the_readings_of_the_engine() {
-    for name in names().into_iter().chain(["cube"]) {
-        let case = if name == "cube" { cube() } else { shipped(name) };
+    for name in names().into_iter().chain(["cube", "channel"]) {
+        let case = match name {
+            "cube" => cube(),
+            "channel" => channel(),
+            name => shipped(name),
+        };
         let folder = Folder::new(&format!("{name}-sampler"));
         let (problem, registry) = (&case.problem, Registry::builtin());
         let (grid, agents) = (problem.stepper.grid(), problem.agents);
         let axes = format!("-DAXES={}", grid.dimensions());
         let mut flags = vec![axes.as_str()];
-        flags.extend((!grid.periodic).then_some("-DWALLS"));
+        flags.extend((!grid.is_periodic()).then_some("-DWALLS"));
         // In a box there are no gaps and crowds.
         flags.extend((grid.dimensions() > 2).then_some("-DALONE"));
         let program = compile(&folder, "sampler.c", &c::source(&registry, &case.model, name).expect("a file"), &flags);
@@ -98,7 +102,7 @@ fn helpers_compute_the_readings_of_the_engine() {
         let double = |x: &[Real]| x.iter().map(|&x| x as f64).collect::<Vec<_>>();
         let mut given: Vec<f64> = grid.nodes.iter().map(|&n| n as f64).collect();
         given.extend(double(&grid.lengths));
-        given.push(f64::from(u8::from(grid.periodic)));
+        given.extend(grid.periodic.iter().map(|periodic| f64::from(u8::from(*periodic))));
         given.extend(env.field(0).iter().zip(env.target(0)).map(|(z, target)| *z as f64 - *target as f64));
         given.push(agents as f64);
         for (place, strength) in env.positions(0).chunks_exact(grid.dimensions()).zip(env.strength(0)) {

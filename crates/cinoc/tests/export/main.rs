@@ -94,11 +94,18 @@ fn cube() -> Case {
     written(&text.replace("number = 27", "number = 12\nmove = { speed = 0.5 }"), &["observe.ages=true"])
 }
 
-/// Returns all shipped policies, some on a line and in the plane that sense their own readings, and two of files.
+/// Returns an untrained policy of mobile agents in a channel, periodic along x, that sense gaps and crowds.
+fn channel() -> Case {
+    let sides = "cells = [16, 16]\nleft = \"periodic\"\nright = \"periodic\"";
+    let text = LIMITS.replace("cells = [16, 16]", sides).replace("size = [1.0, 1.0]", "size = [1.0, 0.8]");
+    written(&text.replace("see = {", "see = { gaps = 0.3,"), &["swarm.crowd=1.5", "swarm.crowd_width=1.5"])
+}
+
+/// Returns all shipped policies, some on a line and in the plane that sense their own readings, and three of files.
 fn cases() -> Vec<(String, Case)> {
     let shipped = names().into_iter().map(|name| (name.to_owned(), shipped(name)));
     let sensing = SENSES.iter().map(|(name, problem, senses)| ((*name).to_owned(), sensing(problem, senses)));
-    let written = [("written".to_owned(), written(LIMITS, &[])), ("cube".to_owned(), cube())];
+    let written = [("written".to_owned(), written(LIMITS, &[])), ("cube".to_owned(), cube()), ("channel".to_owned(), channel())];
     shipped.chain(sensing).chain(written).collect()
 }
 

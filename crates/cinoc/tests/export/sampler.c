@@ -1,11 +1,11 @@
-/* Reads a grid and agents from standard input, all as double: nodes along each axis, lengths, whether it is a ring, the error z - z* at the nodes,
+/* Reads a grid and agents from standard input, all as double: nodes along each axis, lengths, which of them are periodic, the error z - z* at the nodes,
  * the number of agents, of each its position and whether it is active. Writes what the helpers work out of that for each agent: error, slope, and gap
  * and crowd where there are helpers for them. */
 #include "policy.c"
 #include <stdio.h>
 #include <stdlib.h>
 
-static double nodes[3], lengths[3], ring, *field;
+static double nodes[3], lengths[3], ring[3], *field;
 
 static double take(void)
 {
@@ -21,8 +21,8 @@ static double error(const double *at, void *context)
     double part[3] = {0, 0, 0}, sum = 0;
     (void)context;
     for (c = 0; c < AXES; c++) {
-        double cells = ring != 0 ? nodes[c] : nodes[c] - 1, t = at[c] / lengths[c] * cells;
-        int most = ring != 0 ? (int)nodes[c] - 1 : (int)nodes[c] - 2;
+        double cells = ring[c] != 0 ? nodes[c] : nodes[c] - 1, t = at[c] / lengths[c] * cells;
+        int most = ring[c] != 0 ? (int)nodes[c] - 1 : (int)nodes[c] - 2;
         low[c] = t < 0 ? 0 : t > most ? most : (int)t;
         part[c] = t - low[c];
     }
@@ -45,7 +45,7 @@ int main(void)
     double (*place)[AXES], (*others)[AXES], *active;
     for (c = 0; c < AXES; c++) count *= (int)(nodes[c] = take());
     for (c = 0; c < AXES; c++) lengths[c] = take();
-    ring = take();
+    for (c = 0; c < AXES; c++) ring[c] = take();
     field = calloc((size_t)count, sizeof *field);
     for (i = 0; i < count; i++) field[i] = take();
     agents = (int)take();
@@ -65,7 +65,7 @@ int main(void)
             if (j == i || active[j] == 0) continue;
             for (c = 0; c < AXES; c++) {
                 double d = place[j][c] - place[i][c];
-                if (ring != 0) d -= lengths[c] * floor(d / lengths[c] + 0.5);
+                if (ring[c] != 0) d -= lengths[c] * floor(d / lengths[c] + 0.5);
                 others[known][c] = d;
             }
             known++;

@@ -6,14 +6,20 @@
 //wall         {(cinoc_real)-0.70710678118654752, (cinoc_real)-0.70710678118654752}, {0, -1},
 //wall         {(cinoc_real)0.70710678118654752, (cinoc_real)-0.70710678118654752}
 //wall     };
-//wall     for (i = 0; i < 8; i++) {
-//wall         int c;
-//wall         seen->gap[i] = length[0] + length[1];
-//wall         for (c = 0; c < 2; c++) {
-//wall             cinoc_real a = axis[i][c], wall = a > 0 ? (length[c] - position[c]) / a : a < 0 ? -position[c] / a : length[0] + length[1];
-//wall             if (wall < seen->gap[i]) seen->gap[i] = wall;
-//wall         }
-//wall     }
+//walls     for (i = 0; i < 8; i++) {
+//walls         int c;
+//walls         seen->gap[i] = length[0] + length[1];
+//walls         for (c = 0; c < 2; c++) {
+//walls             cinoc_real a = axis[i][c], wall = a > 0 ? (length[c] - position[c]) / a : a < 0 ? -position[c] / a : length[0] + length[1];
+//walls             if (wall < seen->gap[i]) seen->gap[i] = wall;
+//walls         }
+//walls     }
+//both     static const int periodic[2] = @PERIODIC@;
+//both     for (i = 0; i < 8; i++) {
+//both         int c = periodic[0] ? 1 : 0;
+//both         cinoc_real a = axis[i][c];
+//both         seen->gap[i] = a > 0 ? (length[c] - position[c]) / a : a < 0 ? -position[c] / a : length[1 - c];
+//both     }
 //ring     for (i = 0; i < 8; i++) seen->gap[i] = length[0] > length[1] ? length[0] : length[1];
     for (i = 0; i < count; i++) {
         cinoc_real x = others[i][0], y = others[i][1], ax = CINOC_MATH(fabs)(x), ay = CINOC_MATH(fabs)(y);

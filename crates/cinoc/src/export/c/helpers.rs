@@ -39,7 +39,7 @@ void cinoc_sample(cinoc_observation *seen, const cinoc_real *position,
 
 /// Declares the helper for gaps, crowds, or both.
 fn neighbours(program: &Program) -> Option<(String, &'static str)> {
-    let walls = gaps(program).is_some_and(|domain| !domain.periodic);
+    let walls = gaps(program).is_some_and(|domain| !domain.is_periodic());
     let (place, comment) = if walls { ("const cinoc_real *position, ", " of an agent at a position") } else { ("", "") };
     let what = match (gaps(program).is_some(), crowd(program).is_some()) {
         (true, true) => "gap and crowd",
@@ -51,7 +51,7 @@ fn neighbours(program: &Program) -> Option<(String, &'static str)> {
     let head = format!("void cinoc_neighbours(cinoc_observation *seen, {place}const cinoc_real (*others)[{axes}], int count)");
     let comment = format!(
         "/* Fills {what} of an observation{comment}, from vectors to the other active agents{}. */",
-        if gaps(program).is_some_and(|domain| domain.periodic) { ", the shorter way around" } else { "" }
+        if gaps(program).is_some_and(|domain| !domain.has_walls()) { ", the shorter way around" } else { "" }
     );
     Some((format!("\n{comment}\n{head}"), what))
 }
@@ -106,10 +106,15 @@ fn marked(template: &str, mark: &str, with: bool) -> String {
     lines.map(|line| line.replacen(mark, "", 1) + "\n").collect()
 }
 
-/// Fills the words in capitals of a C template. Lines for domains with walls or for periodic ones begin with a mark.
+/// Fills the words in capitals of a C template. Lines begin with a mark that are only for domains with all axes periodic,
+/// with a wall, with walls only, or with both.
 fn fill(template: &str, domain: &Domain, words: &[(&str, String)]) -> String {
-    let mut text = marked(&marked(template, "//ring ", domain.periodic), "//wall ", !domain.periodic);
-    let own = [("AXES", domain.lengths.len().to_string()), ("LENGTHS", numbers(&domain.lengths))];
+    let (ring, walls) = (domain.is_periodic(), domain.has_walls());
+    let marks = [("//ring ", ring), ("//wall ", !ring), ("//walls ", walls), ("//both ", !ring && !walls)];
+    let mut text = marks.iter().fold(template.to_owned(), |text, (mark, with)| marked(&text, mark, *with));
+    let flags: Vec<_> = domain.periodic.iter().map(|periodic| if *periodic { "1" } else { "0" }).collect();
+    let periodic = format!("{{{}}}", flags.join(", "));
+    let own = [("AXES", domain.lengths.len().to_string()), ("LENGTHS", numbers(&domain.lengths)), ("PERIODIC", periodic)];
     for (word, value) in words.iter().chain(&own) {
         text = text.replace(&format!("@{word}@"), value);
     }

@@ -6,6 +6,12 @@ static cinoc_real cinoc_error(const cinoc_real *at, cinoc_real (*error)(const ci
     static const cinoc_real length[@AXES@] = @LENGTHS@;
     cinoc_real inside[@AXES@];
     int c;
+//both     static const int periodic[@AXES@] = @PERIODIC@;
+//both     cinoc_real around[@AXES@];
+//both     for (c = 0; c < @AXES@; c++) {
+//both         around[c] = periodic[c] ? at[c] - length[c] * CINOC_MATH(floor)(at[c] / length[c]) : at[c];
+//both     }
+//both     at = around;
 //wall     for (c = 0; c < @AXES@; c++) {
 //wall         cinoc_real wall = at[c] < 0 ? 0 : length[c];
 //wall         int d;
@@ -29,11 +35,13 @@ void cinoc_sample(cinoc_observation *seen, const cinoc_real *position,
 {
 //slope     static const cinoc_real step[@AXES@] = @STEPS@;
 //wall     static const cinoc_real length[@AXES@] = @LENGTHS@;
+//both     static const int periodic[@AXES@] = @PERIODIC@;
     int i, c;
     for (i = 0; i < @POINTS@; i++) {
         cinoc_real at[@AXES@];
         for (c = 0; c < @AXES@; c++) {
             at[c] = position[c] + cinoc_offset[i][c];
+//both             if (periodic[c]) continue;
 //wall             at[c] = at[c] < 0 ? 0 : at[c] > length[c] ? length[c] : at[c];
         }
         seen->error[i] = cinoc_error(at, error, context);

@@ -93,8 +93,12 @@ pub fn check(tree: &Table) -> Result<(), Error> {
     if observe.target {
         return Err(Error::bad("observe.target", "true", "false: agents of a problem file do not see the target itself"));
     }
-    let shortest =
-        draft.size.iter().zip(&physics.cells).map(|(size, n)| if draft.periodic() { *size } else { size - size / *n as f64 });
+    let shortest = draft
+        .size
+        .iter()
+        .zip(&physics.cells)
+        .zip(draft.periodic())
+        .map(|((size, n), periodic)| if periodic { *size } else { size - size / *n as f64 });
     window_fits(observe.window, shortest.fold(f64::INFINITY, f64::min) * (1.0 + 1e-6))
 }
 

@@ -174,7 +174,10 @@ fn swarm(draft: &Draft) -> Value {
     let [low, high] = agents.channels[0].range;
     let (limit, width) = (high.max(-low), agents.channels[0].width(draft.size[0] / draft.cells[0] as f64));
     match agents.speed {
-        None => value(&Static { staggered: draft.periodic(), ..Static::new(agents.number, width, limit) }),
+        None => value(&Static {
+            staggered: draft.periodic().iter().all(|periodic| *periodic),
+            ..Static::new(agents.number, width, limit)
+        }),
         Some(speed) => value(&Mobile { start_in_cells: true, ..Mobile::new(agents.number, width, limit, speed) }),
     }
 }

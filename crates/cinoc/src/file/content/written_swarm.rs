@@ -75,7 +75,11 @@ pub fn swarm(
     if let Some(corners) = &draft.agents.within {
         let [low, high] = corners.each_ref().map(|corner| known.on_grid(corner));
         let place = InBox::new(&low, &high);
-        swarm = swarm.with_place(|_| Box::new(place)).with_motion(Advance::new(tick as Real, low, high));
+        // A box that is shorter than a periodic axis has ends.
+        let whole = |axis: usize| grid.periodic[axis] && low[axis] == 0.0 && high[axis] == grid.lengths[axis];
+        let periodic: Vec<bool> = (0..low.len()).map(whole).collect();
+        let motion = Advance::new(tick as Real, low, high).around(&periodic);
+        swarm = swarm.with_place(|_| Box::new(place)).with_motion(motion);
     }
     if !draft.agents.positions.is_empty() {
         let positions = draft.agents.positions.iter().flat_map(|point| known.on_grid(point)).collect();

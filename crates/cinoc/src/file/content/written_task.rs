@@ -79,8 +79,8 @@ impl Sampled {
         for call in plan.calls() {
             let Operator::Random { length, .. } = call.operator else { continue };
             let length = f64::from_bits(length);
-            for (nodes, size) in known.grid.nodes.iter().zip(&draft.size) {
-                let least = if !known.grid.periodic && *nodes > FINE.0 { size / FINE.1 } else { 1e-6 * size };
+            for ((nodes, size), periodic) in known.grid.nodes.iter().zip(&draft.size).zip(&known.grid.periodic) {
+                let least = if !periodic && *nodes > FINE.0 { size / FINE.1 } else { 1e-6 * size };
                 if !(length >= least && length <= 1e3 * size) {
                     let reason = format!("the length of random({length}) must be from {least} to {}", 1e3 * size);
                     return Err(draft.fault(key, reason));
@@ -139,8 +139,8 @@ pub fn units(draft: &Draft) -> Units {
 
 /// Operators without conditions at the sides.
 pub fn bare_operators(draft: &Draft, known: &Known) -> CellOperators {
-    let side = if known.grid.periodic { Side::Periodic } else { Side::Open };
-    let sides = draft.size.iter().map(|_| [side.clone(), side.clone()]).collect();
+    let side = |periodic: &bool| if *periodic { Side::Periodic } else { Side::Open };
+    let sides = known.grid.periodic.iter().map(|periodic| [side(periodic), side(periodic)]).collect();
     CellOperators::new("", known.with_solid(Mesh::new(&known.grid.nodes, &draft.size, sides)), known)
 }
 

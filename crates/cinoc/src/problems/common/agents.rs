@@ -137,7 +137,7 @@ impl Mobile {
         limits[0] = self.u_limit as Real;
         let push = Push { sigma: self.sigma, kernel: self.kernel };
         Swarm::new(d, place, Box::new(sense), Box::new(EachLimit::new(&limits)), push.on(grid, true))
-            .with_motion(Advance::new(tick_time as Real, vec![0.0; d], lengths.clone()))
+            .with_motion(Advance::new(tick_time as Real, vec![0.0; d], lengths.clone()).around(&grid.periodic))
             .with_hearing(grid)
             .with_crowding(crowd(grid, self.sigma, self.crowd, self.crowd_width))
             .with_disturbance(Disturbance {

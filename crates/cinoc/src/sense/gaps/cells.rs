@@ -8,7 +8,7 @@ pub struct Cells<'a> {
     /// Edge of a cell.
     pub size: Real,
     count: [usize; 2],
-    torus: bool,
+    periodic: [bool; 2],
     /// Agents sorted by cell.
     pub order: Order<'a>,
     /// Position and strength of each agent, in that order.
@@ -21,7 +21,7 @@ impl<'a> Cells<'a> {
         Order::work(agents, agents + 3) + 3 * agents
     }
 
-    pub fn new(lengths: [Real; 2], torus: bool, xi: &[Real], strength: &[Real], work: &'a mut [Real]) -> Self {
+    pub fn new(lengths: [Real; 2], periodic: [bool; 2], xi: &[Real], strength: &[Real], work: &'a mut [Real]) -> Self {
         let agents = xi.len() / 2;
         let size = (lengths[0] * lengths[1] / agents as Real).sqrt();
         // At most a few more cells than agents, which bounds the scratch size.
@@ -38,7 +38,7 @@ impl<'a> Cells<'a> {
             let i = order.get(slot);
             *at = [xi[2 * i], xi[2 * i + 1], strength[i]];
         }
-        Self { size, count, torus, order, agents: all }
+        Self { size, count, periodic, order, agents: all }
     }
 
     /// Calls `f` with the index, position and strength of all agents in the cells at `ring` cells from that of `at`;
@@ -46,8 +46,8 @@ impl<'a> Cells<'a> {
     pub fn ring(&self, at: &[Real], ring: usize, f: &mut impl FnMut(usize, &[Real; 3])) -> bool {
         let own = cell_of(self.size, self.count, at).map(|c| c as isize);
         let far = ring as isize;
-        let most = self.count[0].max(self.count[1]) as isize;
-        if far > if self.torus { most / 2 + 1 } else { most } {
+        let most = [0, 1].map(|axis| if self.periodic[axis] { self.count[axis] / 2 + 1 } else { self.count[axis] });
+        if ring > most[0].max(most[1]) {
             return false;
         }
         for dx in -far..=far {
@@ -66,7 +66,7 @@ impl<'a> Cells<'a> {
 
     fn index(&self, at: isize, axis: usize) -> Option<usize> {
         let count = self.count[axis] as isize;
-        match self.torus {
+        match self.periodic[axis] {
             true => Some(at.rem_euclid(count) as usize),
             false => (0..count).contains(&at).then_some(at as usize),
         }

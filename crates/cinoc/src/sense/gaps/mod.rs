@@ -13,7 +13,8 @@ use plane::GapsInPlane;
 
 /// Distances to the nearest active agent, in units of `unit`: on a line to the left and to the right, in the plane in
 /// eight sectors of 45° centred on axes and diagonals. If a wall is nearer, along the middle of the sector, the
-/// distance to the wall. Rings and tori have no walls: an empty sector then gives the length of the domain.
+/// distance to the wall. A periodic axis has no walls: an empty sector without a wall gives the length of the domain,
+/// the largest of its periodic axes.
 ///
 /// Inputs: positions `[batch, agents, d]`, strength `[batch, agents]` (0: failed); output `[batch, agents, 2 or 8]`.
 pub struct Gaps {
@@ -35,8 +36,8 @@ impl Gaps {
     /// In more than two dimensions.
     pub fn new(grid: &Grid, unit: f64) -> Self {
         let space = match grid.dimensions() {
-            1 => Space::Line(GapsOnLine { length: grid.lengths[0], ring: grid.periodic }),
-            2 => Space::Plane(GapsInPlane::new([grid.lengths[0], grid.lengths[1]], grid.periodic)),
+            1 => Space::Line(GapsOnLine { length: grid.lengths[0], ring: grid.periodic[0] }),
+            2 => Space::Plane(GapsInPlane::new([grid.lengths[0], grid.lengths[1]], [grid.periodic[0], grid.periodic[1]])),
             d => panic!("gaps need a line or a plane, not {d} dimensions"),
         };
         Self { space, per_unit: (1.0 / unit) as Real, domain: Domain::of(grid) }
@@ -64,9 +65,11 @@ impl Gaps {
 
     /// Instrument from which an agent derives this.
     pub fn instrument(&self) -> Instrument {
-        let otherwise = match self.domain.periodic {
-            true => "the length of the domain if there is none",
-            false => "the distance to the wall, along the middle of that direction, if it is nearer or there is none",
+        let wall = "the distance to the wall, along the middle of that direction, if it is nearer or there is none";
+        let otherwise = match (self.domain.is_periodic(), self.domain.has_walls()) {
+            (true, _) => "the length of the domain if there is none".into(),
+            (_, true) => wall.to_owned(),
+            _ => format!("{wall}; along the periodic axis, its length if there is none"),
         };
         let about = match self.space {
             Space::Line(_) => format!("distance to the next active agent to the left and to the right; {otherwise}"),

@@ -1,4 +1,4 @@
-//! Gaps on a rectangle or a torus.
+//! Gaps on a rectangle, whose axes may be periodic.
 
 use super::cells::Cells;
 use super::line::WALL;
@@ -39,15 +39,15 @@ fn sector([dx, dy]: [Real; 2]) -> Option<usize> {
     }
 }
 
-/// Gaps on a rectangle or a torus.
+/// Gaps on a rectangle.
 pub struct GapsInPlane {
     lengths: [Real; 2],
-    torus: bool,
+    periodic: [bool; 2],
 }
 
 impl GapsInPlane {
-    pub fn new(lengths: [Real; 2], torus: bool) -> Self {
-        Self { lengths, torus }
+    pub fn new(lengths: [Real; 2], periodic: [bool; 2]) -> Self {
+        Self { lengths, periodic }
     }
 
     /// Scratch size for `agents` agents.
@@ -55,19 +55,20 @@ impl GapsInPlane {
         Cells::work(agents)
     }
 
-    /// Vector from one agent to another, nearest image on a torus.
+    /// Vector from one agent to another, to the nearest image along periodic axes.
     #[inline]
     fn apart(&self, from: &[Real], to: &[Real]) -> [Real; 2] {
         let mut d = [to[0] - from[0], to[1] - from[1]];
-        if self.torus {
-            (0..2).for_each(|c| d[c] -= self.lengths[c] * (d[c] / self.lengths[c]).round());
+        for c in (0..2).filter(|&c| self.periodic[c]) {
+            d[c] -= self.lengths[c] * (d[c] / self.lengths[c]).round();
         }
         d
     }
 
-    /// Distance to the wall along the middle of a sector, and the axis it is measured along.
+    /// Distance to the wall along the middle of a sector, and the axis it is measured along; infinite without a wall.
     fn wall(&self, xi: &[Real], k: usize) -> (Real, usize) {
         let along = |c: usize| match AXES[k][c] {
+            _ if self.periodic[c] => Real::INFINITY,
             a if a > 0.1 => (self.lengths[c] - xi[c]) / a,
             a if a < -0.1 => xi[c] / -a,
             _ => Real::INFINITY,
@@ -77,7 +78,9 @@ impl GapsInPlane {
     }
 
     fn empty_sector(&self, xi: &[Real], k: usize) -> Real {
-        if self.torus { self.lengths[0].max(self.lengths[1]) } else { self.wall(xi, k).0 }
+        let (wall, _) = self.wall(xi, k);
+        let around = |c: usize| if self.periodic[c] { self.lengths[c] } else { 0.0 };
+        if wall == Real::INFINITY { around(0).max(around(1)) } else { wall }
     }
 
     /// Computes the gaps of each agent in each sector, and what ends them.
@@ -91,7 +94,7 @@ impl GapsInPlane {
             }
             return;
         }
-        let cells = Cells::new(self.lengths, self.torus, xi, strength, work);
+        let cells = Cells::new(self.lengths, self.periodic, xi, strength, work);
         let order = &cells.order;
         let some = cells_of_chunk(order, agents, 40 * SECTORS);
         let rows = (order.scatter(gaps, SECTORS, some), order.scatter(ends, SECTORS, some));
@@ -122,8 +125,9 @@ impl GapsInPlane {
                     xi_bar[2 * j + c] += bar * d[c] / distance;
                     xi_bar[2 * i + c] -= bar * d[c] / distance;
                 }
-            } else if !self.torus {
-                let (_, c) = self.wall(at, k);
+            } else if let (wall, c) = self.wall(at, k)
+                && wall != Real::INFINITY
+            {
                 xi_bar[2 * i + c] -= bar / AXES[k][c];
             }
         }
@@ -180,8 +184,8 @@ mod tests {
 
     #[test]
     fn cells_find_what_all_pairs_find() {
-        for torus in [false, true] {
-            let plane = GapsInPlane::new([1.0, 2.0], torus);
+        for periodic in [[false, false], [true, true], [true, false], [false, true]] {
+            let plane = GapsInPlane::new([1.0, 2.0], periodic);
             let agents = 150;
             let xi: Vec<Real> =
                 noise(2 * agents, 3).iter().enumerate().map(|(i, x)| (0.5 + 0.5 * x) * plane.lengths[i % 2]).collect();
@@ -197,7 +201,7 @@ mod tests {
                     let k = sector(d).expect("no two agents coincide");
                     nearest[k] = nearest[k].min((d[0] * d[0] + d[1] * d[1] + SOFTENING).sqrt());
                 }
-                assert_eq!(nearest[..], gaps[SECTORS * i..][..SECTORS], "agent {i} of a torus: {torus}");
+                assert_eq!(nearest[..], gaps[SECTORS * i..][..SECTORS], "agent {i}, periodic {periodic:?}");
             }
         }
     }

@@ -48,7 +48,7 @@ impl Observe1d {
         let offset = |j: usize| ((j.min(n - 1) as f64 - (n - 1) as f64 / 2.0) * h / dx) as Real;
         Self {
             nodes: grid.count(),
-            periodic: grid.periodic,
+            periodic: grid.periodic[0],
             inverse_dx: (1.0 / dx) as Real,
             points: n,
             offsets: (0..n.next_multiple_of(LANES)).map(offset).collect(),

@@ -43,7 +43,7 @@ impl Probe {
             false => ProbeAxis { nodes: 1, periodic: false, inverse_dx: 0.0 },
             true => ProbeAxis {
                 nodes: grid.nodes[axis - absent],
-                periodic: grid.periodic,
+                periodic: grid.periodic[axis - absent],
                 inverse_dx: (1.0 / grid.spacing(axis - absent)) as Real,
             },
         });
@@ -189,9 +189,12 @@ mod tests {
     use std::sync::Arc;
 
     const LENGTHS: [Real; 3] = [1.0, 0.8, 1.5];
+    const WALLS: [bool; 3] = [false; 3];
+    const RINGS: [bool; 3] = [true; 3];
+    const MIXED: [bool; 3] = [false, true, false];
 
-    fn grid(d: usize, periodic: bool) -> Grid {
-        Grid { nodes: [7, 6, 9][..d].to_vec(), lengths: LENGTHS[..d].to_vec(), periodic }
+    fn grid(d: usize, periodic: [bool; 3]) -> Grid {
+        Grid { nodes: [7, 6, 9][..d].to_vec(), lengths: LENGTHS[..d].to_vec(), periodic: periodic[..d].to_vec() }
     }
 
     fn probe(grid: &Grid, window: &Window) -> Arc<Probe> {
@@ -208,7 +211,7 @@ mod tests {
     /// On a line and in the plane the values are those of the other views, whose slopes are in another order in the plane.
     #[test]
     fn values_are_those_of_the_views_on_a_line_and_in_the_plane() {
-        for (d, periodic) in [(1, false), (1, true), (2, false), (2, true)] {
+        for (d, periodic) in [(1, WALLS), (1, RINGS), (2, WALLS), (2, RINGS), (2, MIXED)] {
             let (grid, window) = (grid(d, periodic), Window { gain: 1.7, ..Window::new(3, 0.45) });
             let field = [1, grid.nodes[0], if d == 2 { grid.nodes[1] } else { 1 }];
             let count = grid.count();
@@ -233,18 +236,18 @@ mod tests {
             for (i, found) in found.iter().enumerate() {
                 let (m, channel, p) = (i / width, i % width / points, i % points);
                 // The other views move an agent beyond a wall onto it first.
-                if !periodic && (0..d).any(|c| !(0.0..=LENGTHS[c]).contains(&point[2].1[m * d + c])) {
+                if (0..d).any(|c| !periodic[c] && !(0.0..=LENGTHS[c]).contains(&point[2].1[m * d + c])) {
                     continue;
                 }
                 let other = if d == 1 { expected[i] } else { expected[m * width + p * (1 + d) + channel] };
-                assert!((found - other).abs() < 2e-5, "{d} axes, periodic {periodic}, value {i}: {found}, not {other}");
+                assert!((found - other).abs() < 2e-5, "{d} axes, periodic {periodic:?}, value {i}: {found}, not {other}");
             }
         }
     }
 
     #[test]
     fn linear_fields_are_exact_in_a_box() {
-        let (grid, window) = (grid(3, false), Window::new(3, 0.3));
+        let (grid, window) = (grid(3, WALLS), Window::new(3, 0.3));
         let at = |i: usize, axis: usize| {
             let stride: usize = grid.nodes[axis + 1..].iter().product();
             (i / stride % grid.nodes[axis]) as f64 * grid.spacing(axis)
@@ -267,7 +270,7 @@ mod tests {
 
     #[test]
     fn derivatives_are_exact() {
-        for (d, periodic) in [(1, false), (2, true), (3, false), (3, true)] {
+        for (d, periodic) in [(1, WALLS), (2, RINGS), (2, MIXED), (3, WALLS), (3, RINGS), (3, MIXED)] {
             let (grid, field) = (grid(d, periodic), [2, 7, 6, 9]);
             let probe = probe(&grid, &Window { gain: 0.5, ..Window::new(2, 0.1) });
             // Away from nodes and walls, where the slope along the position jumps.

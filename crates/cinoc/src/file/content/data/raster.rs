@@ -16,15 +16,16 @@ pub enum Resampling {
 }
 
 impl Raster {
-    /// Values of the cells, a number along each axis. On a periodic domain samples and cells start at
-    /// 0, else half a spacing from the side.
-    pub fn on(&self, cells: &[usize], periodic: bool, way: Resampling) -> Vec<f64> {
+    /// Values of the cells, a number along each axis. Along a periodic axis samples and cells
+    /// start at 0, else half a spacing from the side.
+    pub fn on(&self, cells: &[usize], periodic: &[bool], way: Resampling) -> Vec<f64> {
         let (mut shape, mut values) = (self.shape.clone(), self.values.clone());
         let mut axes: Vec<usize> = (0..shape.len()).collect();
         // Those that shrink come first: nothing is larger than the samples or the cells.
         axes.sort_by(|a, b| (cells[*a] * shape[*b]).cmp(&(cells[*b] * shape[*a])));
         for axis in axes {
-            let weights: Vec<_> = (0..cells[axis]).map(|cell| weights(cell, cells[axis], shape[axis], periodic, way)).collect();
+            let weights: Vec<_> =
+                (0..cells[axis]).map(|cell| weights(cell, cells[axis], shape[axis], periodic[axis], way)).collect();
             let inner: usize = shape[axis + 1..].iter().product();
             let mut next = Vec::with_capacity(values.len() / shape[axis] * cells[axis]);
             for block in values.chunks_exact(shape[axis] * inner) {
@@ -68,7 +69,7 @@ mod tests {
 
     fn line(values: &[f64], cells: usize, periodic: bool, way: Resampling) -> Vec<f64> {
         let samples = Raster { shape: vec![values.len()], values: values.to_vec() };
-        samples.on(&[cells], periodic, way).iter().map(|x| (x * 1e9).round() / 1e9).collect()
+        samples.on(&[cells], &[periodic], way).iter().map(|x| (x * 1e9).round() / 1e9).collect()
     }
 
     #[test]
@@ -88,8 +89,8 @@ mod tests {
     #[test]
     fn axes_are_resampled_one_after_the_other() {
         let samples = Raster { shape: vec![4, 1], values: vec![1.0, 3.0, 5.0, 7.0] };
-        assert_eq!(samples.on(&[2, 3], false, Resampling::Mean), [2.0, 2.0, 2.0, 6.0, 6.0, 6.0]);
+        assert_eq!(samples.on(&[2, 3], &[false; 2], Resampling::Mean), [2.0, 2.0, 2.0, 6.0, 6.0, 6.0]);
         let wide = Raster { shape: vec![1, 1 << 16], values: vec![2.0; 1 << 16] };
-        assert_eq!(wide.on(&[4096, 2], false, Resampling::Mean), vec![2.0; 8192]);
+        assert_eq!(wide.on(&[4096, 2], &[false; 2], Resampling::Mean), vec![2.0; 8192]);
     }
 }

@@ -44,7 +44,7 @@ pub fn domain_of(mut section: Section) -> Result<DomainText, Error> {
     }
     let all = section.word("sides", &["periodic", "insulated"])?;
     let mut sides = Vec::new();
-    for (axis, names) in SIDES.iter().enumerate().take(d) {
+    for names in SIDES.iter().take(d) {
         let mut side = |name: &'static str| -> Result<SideText, Error> {
             let given = section.take(name);
             match (given, all) {
@@ -55,11 +55,11 @@ pub fn domain_of(mut section: Section) -> Result<DomainText, Error> {
             }
         };
         let ends = [side(names[0])?, side(names[1])?];
-        if (ends[0] == SideText::Periodic) != (ends[1] == SideText::Periodic) {
-            return Err(section.fault(names[0], format!("{} and {} are periodic together or not at all", names[0], names[1])));
-        }
-        if axis > 0 && (ends[0] == SideText::Periodic) != (sides[0] == [SideText::Periodic, SideText::Periodic]) {
-            return Err(section.fault(names[0], "either all sides are periodic or none is"));
+        let [first, second] = ends.each_ref().map(|end| *end == SideText::Periodic);
+        if first != second {
+            let (is, other) = if first { (names[0], names[1]) } else { (names[1], names[0]) };
+            let reason = format!("{is} and {other} are periodic together or not at all; write {other} = \"periodic\" too");
+            return Err(section.fault(is, reason));
         }
         sides.push(ends);
     }

@@ -137,9 +137,9 @@ impl Draft {
         Overlay::from_toml(&self.changes.to_string(), &self.place)
     }
 
-    /// True if all axes are periodic.
-    pub fn periodic(&self) -> bool {
-        self.sides.iter().flatten().all(|side| *side == SideText::Periodic)
+    /// True for each periodic axis.
+    pub fn periodic(&self) -> Vec<bool> {
+        self.sides.iter().map(|ends| ends[0] == SideText::Periodic).collect()
     }
 
     /// Names of the data files, each with a key that uses it.

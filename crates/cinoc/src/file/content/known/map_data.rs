@@ -46,7 +46,7 @@ pub fn on_cells(draft: &Draft, key: &str, map: &MapText, known: &Known) -> Resul
         let shape = crate::error::shortened(&format!("{:?}", samples.shape));
         return Err(draft.fault(key, format!("its shape is {shape}; it needs {axes} axes, as the domain")));
     }
-    let values = samples.on(&known.grid.nodes, known.grid.periodic, way);
+    let values = samples.on(&known.grid.nodes, &known.grid.periodic, way);
     Ok(Some(values.into_iter().map(|x| x as Real).collect()))
 }
 

@@ -20,8 +20,8 @@ const COORDINATES: [&str; 3] = ["x", "y", "z"];
 
 /// Coordinates, maps and constants with their values, and the grid that agents see.
 ///
-/// Values belong to the centres of cells. On a periodic domain these are the nodes of the grid. Between walls the grid
-/// reaches from the first centre to the last, so its positions are half a cell less than those in texts.
+/// Values belong to the centres of cells. Along a periodic axis these are the nodes of the grid. Between walls
+/// the grid reaches from the first centre to the last, so its positions are half a cell less than those in texts.
 pub struct Known {
     pub grid: Grid,
     pub scope: Scope,
@@ -50,12 +50,12 @@ impl Known {
     pub fn new(draft: &Draft, cells: &[usize], constants: &[f64]) -> Result<Self, Error> {
         let (periodic, d) = (draft.periodic(), cells.len());
         let spacing = |axis: usize| draft.size[axis] / cells[axis] as f64;
-        let length = |axis: usize| (draft.size[axis] - if periodic { 0.0 } else { spacing(axis) }) as Real;
+        let length = |axis: usize| (draft.size[axis] - if periodic[axis] { 0.0 } else { spacing(axis) }) as Real;
         let grid = Grid { nodes: cells.to_vec(), lengths: (0..d).map(length).collect(), periodic };
-        let (count, shift) = (grid.count(), if periodic { 0.0 } else { 0.5 });
+        let count = grid.count();
         let mut values = Vec::with_capacity(d * count);
         for axis in 0..d {
-            let stride: usize = cells[axis + 1..].iter().product();
+            let (stride, shift) = (cells[axis + 1..].iter().product::<usize>(), if grid.periodic[axis] { 0.0 } else { 0.5 });
             values.extend((0..count).map(|i| (((i / stride % cells[axis]) as f64 + shift) * spacing(axis)) as Real));
         }
         let mut names: Vec<&str> = COORDINATES[..d].to_vec();
@@ -187,7 +187,7 @@ impl Known {
 
     /// Position of a point of the domain on the grid, and of one beyond its ends at an end.
     pub fn on_grid(&self, point: &[f64]) -> Vec<Real> {
-        let shift = |axis: usize| if self.grid.periodic { 0.0 } else { 0.5 * self.grid.spacing(axis) };
+        let shift = |axis: usize| if self.grid.periodic[axis] { 0.0 } else { 0.5 * self.grid.spacing(axis) };
         let at = |(axis, x): (usize, &f64)| ((x - shift(axis)) as Real).clamp(0.0, self.grid.lengths[axis]);
         point.iter().enumerate().map(at).collect()
     }
