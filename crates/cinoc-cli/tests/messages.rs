@@ -294,3 +294,12 @@ fn one_of_several_ranks_needs_mpi() {
     assert!(rank(["PMI_RANK", "PMI_SIZE"], "1", &[("CINOC_ALONE", "1")]).status.success());
     assert!(run.join("model.safetensors").exists());
 }
+
+#[test]
+fn a_problem_file_without_a_policy_is_named() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("mine.toml");
+    std::fs::write(&file, "about = \"a file\"\n").expect("a file");
+    let message = refused(cinoc(["show"]).arg(&file));
+    assert!(message.contains("no policy yet") && message.contains("train"), "{message}");
+}

@@ -229,6 +229,7 @@ impl Stage {
     pub fn error(&self, lane: Lane) -> f64 {
         let Problem { task, ticks, .. } = &*self.problem;
         let env = self.env(lane);
+        let begins = env.begins(0) / self.problem.tick_time();
         task.plotted(&Status {
             tick: env.ticks_elapsed(0),
             ticks: *ticks,
@@ -236,6 +237,7 @@ impl Stage {
             z: env.field(0),
             target: env.target(0),
             xi: env.positions(0),
+            begins,
             thorough: false,
         })
     }
