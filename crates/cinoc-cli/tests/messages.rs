@@ -37,6 +37,7 @@ fn wrong_words_are_answered_with_right_ones() {
         (vec!["eval", "no-such-model"], "run folder"),
         (vec!["eval", "Cargo.toml"], "cinoc train"),
         (vec!["show", "no-such-model"], "run folder"),
+        (vec!["show", "Cargo.toml"], "no policy yet"),
         (vec!["check", "heat2"], "did you mean heat2d? Otherwise choose one of: heat1d, fkpp1d"),
         (vec!["show", "heat3d"], "did you mean heat1d or heat2d? Otherwise give"),
         (vec!["train", "heat1d", "--out", run, "--set", "updates=5"], "did you mean train.updates? Otherwise"),
@@ -293,13 +294,4 @@ fn one_of_several_ranks_needs_mpi() {
     std::fs::remove_dir_all(&run).expect("a run");
     assert!(rank(["PMI_RANK", "PMI_SIZE"], "1", &[("CINOC_ALONE", "1")]).status.success());
     assert!(run.join("model.safetensors").exists());
-}
-
-#[test]
-fn a_problem_file_without_a_policy_is_named() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let file = folder.path().join("mine.toml");
-    std::fs::write(&file, "about = \"a file\"\n").expect("a file");
-    let message = refused(cinoc(["show"]).arg(&file));
-    assert!(message.contains("no policy yet") && message.contains("train"), "{message}");
 }
