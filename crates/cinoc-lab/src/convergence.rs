@@ -156,8 +156,8 @@ mod tests {
     #[test]
     fn fields_are_halved_along_each_axis() {
         let field: Vec<Real> = (0..16).map(|i| i as Real).collect();
-        assert_eq!(halved(&field, &[4, 4], false), [2.5, 4.5, 10.5, 12.5]);
-        assert_eq!(halved(&field, &[4, 4], true), [0.0, 2.0, 8.0, 10.0]);
+        assert_eq!(halved(&field, &[4, 4], &[false; 2]), [2.5, 4.5, 10.5, 12.5]);
+        assert_eq!(halved(&field, &[4, 4], &[true; 2]), [0.0, 2.0, 8.0, 10.0]);
     }
 
     #[test]
