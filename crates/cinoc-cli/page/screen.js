@@ -118,9 +118,12 @@ export class Screen {
     const shown = [LEARNED, UNCONTROLLED, PLANNED].filter((number) => play.shown[number]);
     for (const number of [LEARNED, UNCONTROLLED, PLANNED]) lane(number).hidden = !play.shown[number];
     const count = shown.filter((number) => number !== LEARNED).length + (this.targetView ? 1 : 0);
-    element("side").style.setProperty("--count", count);
-    element("side").style.setProperty("--shape", play.views[LEARNED].ratio);
-    element("side").classList.toggle("many", count > 2);
+    // Beside a wide field of a plane there is no room for three columns.
+    const { ratio, facts } = play.views[LEARNED];
+    const many = count > 2 || (facts.nodes.length > 1 && ratio > 1.3);
+    element("side").style.setProperty("--count", many ? Math.max(count, 2) : count);
+    element("side").style.setProperty("--shape", ratio);
+    element("side").classList.toggle("many", many);
     for (const number of shown) {
       const cursor = this.hand.cursor?.lane === number ? this.hand.cursor.at : null;
       play.views[number].draw({ ...this.sceneOf(number), cursor, colour: this.colours[number] }, play.scale);
