@@ -226,7 +226,7 @@ fn lists_figures_and_analyses_report_json_too() {
             vec!["stability", "heat1d", "--agents", "8"],
             vec!["agents", "rate", "stable", "uncontrolled", "slower_than_uncontrolled", "gain_margin", "delay_margin"],
         ),
-        (vec!["stability", "ks1d", "--agents", "8", "--fail", "0.25"], vec!["failed", "rate", "rate_infinite"]),
+        (vec!["stability", "ks1d:sharp", "--agents", "8", "--fail", "0.25"], vec!["failed", "rate", "rate_infinite"]),
     ] {
         let output = cinoc(&[&command[..], &["--json"]].concat());
         let text = String::from_utf8(output.stdout).expect("text");

@@ -12,7 +12,7 @@ const SHORT: [&str; 2] = ["--set", "physics.ticks=12"];
 const FILE: &str = r#"
 [domain]
 size = [2.0, 1.0]
-cells = [4, 3]
+cells = [4, 4]
 solid = "min(x - 1.5, y - 0.3) > 0"
 [fields]
 T = { start = "300 + 5*tanh(random(0.5))" }
@@ -118,7 +118,7 @@ fn the_page_of_a_problem_file_has_its_fields_and_the_larger_engine() {
     let page = folder.path().join("page.html");
     good(cinoc(["show", "-o"]).args([&page, &run]));
     let html = std::fs::read_to_string(&page).expect("a page");
-    for part in [r#""fields":["T","fuel"]"#, r#""sees_target":true"#, r#""solid":[10,2]"#] {
+    for part in [r#""fields":["T","fuel"]"#, r#""sees_target":true"#, r#""solid":[13,3]"#] {
         assert!(html.contains(part), "the page lacks {part}");
     }
     let facts = html.split_once("\"ranges\":[[").expect("ranges").1.split_once("]]").expect("an end").0;
@@ -132,7 +132,7 @@ fn the_page_of_a_problem_file_has_its_fields_and_the_larger_engine() {
 #[test]
 fn a_page_of_a_box_is_refused() {
     let folder = tempfile::tempdir().expect("a folder");
-    let text = FILE.replace("[2.0, 1.0]", "[1.0, 1.0, 1.0]").replace("[4, 3]", "[4, 4, 4]");
+    let text = FILE.replace("[2.0, 1.0]", "[1.0, 1.0, 1.0]").replace("[4, 4]", "[4, 4, 4]");
     let run = trained(folder.path(), &text);
     let page = folder.path().join("page.html");
     let told = refused(cinoc(["show", "-o"]).args([&page, &run]));

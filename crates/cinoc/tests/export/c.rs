@@ -94,6 +94,7 @@ fn helpers_compute_the_readings_of_the_engine() {
         flags.extend((!grid.is_periodic()).then_some("-DWALLS"));
         // In a box there are no gaps and crowds.
         flags.extend((grid.dimensions() > 2).then_some("-DALONE"));
+        flags.extend(problem.swarm.instruments().iter().any(|one| one.name == "crowd").then_some("-DCROWD"));
         let program = compile(&folder, "sampler.c", &c::source(&registry, &case.model, name).expect("a file"), &flags);
         let mut env = Env::new(problem.clone(), 1, agents, Threads::single()).expect("an environment");
         env.reset(&[true], &mut |i| InitialCondition::drawn(problem, agents, 2, Stream::Test, i));

@@ -81,6 +81,8 @@ int main(void)
         fwrite(seen.slope, sizeof seen.slope, 1, stdout);
 #ifndef ALONE
         fwrite(seen.gap, sizeof seen.gap, 1, stdout);
+#endif
+#ifdef CROWD
         fwrite(&seen.crowd, sizeof seen.crowd, 1, stdout);
 #endif
     }
