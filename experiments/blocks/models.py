@@ -3,7 +3,7 @@
 from blocks import block, cell, interval, number, table
 from blocks.comparison import published_span, shares, span, within
 from blocks.scores import TITLES, against_paper, envelope, failed, mean, method, methods, published, rows, run, transfer_cells
-from cases import METHODS, MORE, MORE_SEEDS, PROBLEMS, SETTINGS, SHIPPED, TESTED, WITHHELD, run_name, shipped_name
+from cases import METHODS, MORE, MORE_SEEDS, PROBLEMS, SEEDS, SETTINGS, SHIPPED, TESTED, WITHHELD, run_name, shipped_name
 
 
 @block("scores", PROBLEMS)
@@ -81,13 +81,13 @@ def settings(problem):
 
 
 def shipped(problem, setting):
-    """The published run of a recipe: the lowest score on its validation instances, of runs that are not withheld; test
-    instances have no say in it. None if it was not trained."""
+    """The published run of a recipe: the lowest score on its validation instances, of the first seeds that are not
+    withheld; test instances have no say in it. None if it was not trained."""
     return min(
         (
             line
             for line in rows("runs")
-            if line["problem"] == problem and line["setting"] == setting and line["run"] not in WITHHELD
+            if (line["problem"], line["setting"]) == (problem, setting) and line["seed"] in SEEDS and line["run"] not in WITHHELD
         ),
         key=lambda line: line["train"]["validation"],
         default=None,
