@@ -171,7 +171,7 @@ def one_card(problem, setting):
     cases = [of("agents", count) for count in counts] + [failures, of("sensors"), of("actuators")]
     over = lambda key: [number(float(r["score"][key]) / r["uncontrolled"]["mean"]) for r in cases]
     drawn = sorted(set(best["config"]["train"]["agents"]) or {trained})
-    seeds = sum(line["problem"] == problem and line["setting"] == setting for line in rows("runs"))
+    seeds = sum((line["problem"], line["setting"]) == (problem, setting) and line["seed"] in SEEDS for line in rows("runs"))
     chosen = f"one of {seeds} seeds" if seeds > 1 else "the only seed"
     preset = SETTINGS[setting].preset
     return [
